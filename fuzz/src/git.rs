@@ -2,7 +2,7 @@
 
 /// Parsing objects produces no more than its limit.
 pub fn git_objects(bytes: &[u8]) {
-    jail::read_as_git_objects(bytes);
+    ::git::read_as_git_objects(bytes);
 }
 
 /// An index is read or refused, for both lengths of object names.

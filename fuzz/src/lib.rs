@@ -15,7 +15,9 @@ mod git;
 mod ledgers;
 mod pages;
 mod patterns;
+mod secrets;
 mod skills;
+mod traffic;
 
 pub use commands::{check_command, shell_parse, shell_read};
 pub use files::{patch_text, policy_edit, policy_file, values};
@@ -23,7 +25,9 @@ pub use git::{git_index, git_objects, git_settings};
 pub use ledgers::{ledger, ledger_records, ledger_tamper, redact};
 pub use pages::{charset, clean, page, result, style, terminal, urls, visible};
 pub use patterns::{command_patterns, containment, hosts, path_patterns};
+pub use secrets::{placeholders, scrub};
 pub use skills::{archive, skill_clean, skill_front, skill_scan};
+pub use traffic::{client_hello, dns, http_head, socks};
 
 /// One fuzz target.
 #[derive(Debug, Clone, Copy)]
@@ -40,27 +44,33 @@ pub const TARGETS: &[Target] = &[
     Target { name: "charset", run: charset },
     Target { name: "check_command", run: check_command },
     Target { name: "clean", run: clean },
+    Target { name: "client_hello", run: client_hello },
     Target { name: "command_patterns", run: command_patterns },
     Target { name: "containment", run: containment },
+    Target { name: "dns", run: dns },
     Target { name: "git_index", run: git_index },
     Target { name: "git_objects", run: git_objects },
     Target { name: "git_settings", run: git_settings },
     Target { name: "hosts", run: hosts },
+    Target { name: "http_head", run: http_head },
     Target { name: "ledger", run: ledger },
     Target { name: "ledger_records", run: ledger_records },
     Target { name: "ledger_tamper", run: ledger_tamper },
     Target { name: "page", run: page },
     Target { name: "patch_text", run: patch_text },
     Target { name: "path_patterns", run: path_patterns },
+    Target { name: "placeholders", run: placeholders },
     Target { name: "policy_edit", run: policy_edit },
     Target { name: "policy_file", run: policy_file },
     Target { name: "redact", run: redact },
     Target { name: "result", run: result },
+    Target { name: "scrub", run: scrub },
     Target { name: "shell_parse", run: shell_parse },
     Target { name: "shell_read", run: shell_read },
     Target { name: "skill_clean", run: skill_clean },
     Target { name: "skill_front", run: skill_front },
     Target { name: "skill_scan", run: skill_scan },
+    Target { name: "socks", run: socks },
     Target { name: "style", run: style },
     Target { name: "terminal", run: terminal },
     Target { name: "urls", run: urls },

@@ -1,7 +1,7 @@
 //! Text from outside: pages, results, addresses, output of programs.
 
 use ringfence::job::Cleaner;
-use source::{Dropped, Escaper, Profile, Strategy, cap, html, profile, readable};
+use source::{Escaper, Omission, Profile, Strategy, cap, html, profile, readable};
 use tools::web::Url;
 
 use crate::parts;
@@ -56,9 +56,9 @@ pub fn result(bytes: &[u8]) {
         let it = cap(&text, &profile);
         assert!(it.returned <= 120 && it.returned == it.text.chars().count());
         assert_eq!(cap(&it.text, &profile).text, it.text);
-        if let Some(Dropped::Values { .. }) = it.dropped {
+        if let Some(Omission::Values { .. }) = it.dropped {
             let again = cap(&(it.text + &" ".repeat(120)), &profile).dropped;
-            assert!(matches!(again, None | Some(Dropped::Values { .. })));
+            assert!(matches!(again, None | Some(Omission::Values { .. })));
         }
     }
 }

@@ -4,6 +4,7 @@ mod documents;
 mod graph;
 mod lints;
 mod literals;
+mod minimal;
 mod names;
 mod rows;
 mod size;
@@ -45,6 +46,7 @@ const STEPS: &[Step] = &[
     ("cargo clippy", |it| {
         run(it, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
+    ("library without features", |it| minimal::check(&it.root)),
     ("clippy of init", init),
     ("cargo clippy for macOS", macos),
     ("cargo doc", |it| run(it, &["doc", "--quiet", "--no-deps", "--workspace"])),

@@ -1,13 +1,16 @@
 //! `cargo xtask generate`: files that a program writes and the repository keeps.
 
+mod agents;
 mod characters;
 mod codes;
 mod credentials;
+mod host_sets;
 mod hosts;
 mod keys;
 mod man;
 mod names;
 mod options;
+mod programs;
 mod reference;
 mod rules;
 mod rustfmt;
@@ -33,15 +36,19 @@ enum Generated {
 const GENERATED: &[Generated] = &[
     Generated::File("crates/audit/src/tables/secrets.rs", secrets::generate),
     Generated::File("crates/config/src/defaults.toml", credentials::defaults),
+    Generated::File("crates/policy/src/tables/agents.rs", agents::generate),
     Generated::File("crates/policy/src/tables/characters.rs", characters::generate),
     Generated::File("crates/policy/src/tables/credentials.rs", credentials::generate),
+    Generated::File("crates/policy/src/tables/host_sets.rs", host_sets::generate),
     Generated::File("crates/policy/src/tables/hosts.rs", hosts::generate),
     Generated::File("crates/policy/src/tables/names.rs", names::generate),
     Generated::File("crates/policy/src/tables/options.rs", options::generate),
+    Generated::File("crates/policy/src/tables/programs.rs", programs::generate),
     Generated::File("crates/policy/src/tables/tokens.rs", tokens::generate),
     Generated::File("docs/reference/names.md", names::page),
     Generated::File("docs/reference/codes.md", |_| Ok(codes::render())),
     Generated::File("docs/reference/cli.md", |_| Ok(reference::render(cli::command()))),
+    Generated::File("docs/reference/host-sets.md", |_| Ok(host_sets::page())),
     Generated::File("docs/reference/policy.md", |_| keys::render()),
     Generated::File("docs/reference/rules.md", |_| Ok(rules::render())),
     Generated::File("docs/reference/toolchains.md", |_| Ok(toolchains::render())),

@@ -28,6 +28,19 @@ const NEEDS: &[Need] = &[
         tests: "the ledger's second reader, the attacks on a jail",
         optional: false,
     },
+    Need { probe: "curl", package: "curl", tests: "the way out of a jail", optional: false },
+    Need {
+        probe: "redis-cli",
+        package: "redis-tools",
+        tests: "a protocol that the broker does not read",
+        optional: true,
+    },
+    Need {
+        probe: "ssh",
+        package: "openssh-client",
+        tests: "a protocol that the broker does not read",
+        optional: true,
+    },
     Need { probe: "git", package: "git", tests: "policies inside a repository", optional: false },
     Need {
         probe: "rg",

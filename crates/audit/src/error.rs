@@ -47,6 +47,7 @@ impl AuditError {
 
 /// The first place where a ledger is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Damage {
     /// The file.
     pub segment: PathBuf,
@@ -75,7 +76,7 @@ impl std::error::Error for Damage {}
 /// Why a ledger could not be found in order.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Broken {
+pub enum VerifyError {
     /// It could not be read at all.
     #[error("cannot read the ledger {}", Shown::path(.path))]
     Unreadable {
@@ -89,7 +90,7 @@ pub enum Broken {
     Damaged(#[from] Damage),
 }
 
-impl Broken {
+impl VerifyError {
     /// The code of what is wrong.
     #[must_use]
     pub const fn code(&self) -> Code {

@@ -52,6 +52,7 @@ pub enum Severity {
 
 /// One row of the reference: an event.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct EventShape {
     /// Its name in the ledger.
     pub name: &'static str,
@@ -69,6 +70,7 @@ pub struct EventShape {
 
 /// One row of the reference: a field of an event.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FieldShape {
     /// Its name in the ledger.
     pub name: &'static str,

@@ -7,7 +7,7 @@ mod tests;
 
 use std::io::{self, Write};
 
-use crate::error::Broken;
+use crate::error::VerifyError;
 use crate::event::{EVENTS, EventShape, Severity};
 use crate::record::Record;
 
@@ -32,7 +32,7 @@ pub enum Format {
 pub enum ExportError {
     /// The ledger is not in order from here on.
     #[error(transparent)]
-    Broken(#[from] Broken),
+    Broken(#[from] VerifyError),
     /// The export could not be written.
     #[error("cannot write the export")]
     Io(#[from] io::Error),
@@ -40,7 +40,7 @@ pub enum ExportError {
 
 /// Writes records in other words. Ends at the first that is not in order.
 pub fn write(
-    records: impl Iterator<Item = Result<Record, Broken>>,
+    records: impl Iterator<Item = Result<Record, VerifyError>>,
     format: Format,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
@@ -61,7 +61,7 @@ pub fn write(
 }
 
 fn write_document(
-    records: impl Iterator<Item = Result<Record, Broken>>,
+    records: impl Iterator<Item = Result<Record, VerifyError>>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     out.write_all(b"{\"version\":1,\"records\":[")?;

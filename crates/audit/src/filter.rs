@@ -41,13 +41,13 @@ fn names(pattern: &str, event: &str) -> bool {
 /// Text that is not a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a time such as 2026-01-31T08:00:00Z, or an age such as 30m, 12h or 7d")]
-pub struct BadSince;
+pub struct SinceError;
 
 /// Reads a moment: a time in RFC 3339, or how long before `now` it was (`90s`, `30m`, `12h`, `7d`).
-pub fn since(text: &str, now: Timestamp) -> Result<Timestamp, BadSince> {
+pub fn since(text: &str, now: Timestamp) -> Result<Timestamp, SinceError> {
     match text.parse() {
         Ok(time) => Ok(time),
-        Err(_) => now.checked_sub(ago(text).ok_or(BadSince)?).map_err(|_| BadSince),
+        Err(_) => now.checked_sub(ago(text).ok_or(SinceError)?).map_err(|_| SinceError),
     }
 }
 

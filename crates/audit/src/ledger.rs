@@ -56,18 +56,20 @@ impl Options {
 
 /// State found when the ledger was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Opened {
+#[non_exhaustive]
+pub struct OpenReport {
     /// The newest record.
     pub head: Head,
     /// True if the file was made just now.
     pub created: bool,
     /// Remains of a crash, if any. They are gone from the file, and a record says so.
-    pub recovered: Option<Recovered>,
+    pub recovered: Option<Recovery>,
 }
 
 /// The end of a file that a crash had cut off in the middle of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Recovered {
+#[non_exhaustive]
+pub struct Recovery {
     /// Number of bytes that were removed.
     pub bytes: u64,
     /// Their hash.
@@ -84,13 +86,13 @@ pub struct Ledger {
 
 impl Ledger {
     /// Opens the ledger, making it for us alone if there is none.
-    pub fn open(path: &Path, options: Options) -> Result<(Self, Opened), AuditError> {
+    pub fn open(path: &Path, options: Options) -> Result<(Self, OpenReport), AuditError> {
         let place = Place::open(path)?;
         let held = Held::open(&place)?;
         let (body, line) = (Vec::with_capacity(1024), Vec::with_capacity(1024));
         let mut writer = Writer { place, options, held, head: Head::GENESIS, unreported: None, body, line };
         let settled = writer.locked(Writer::settle)?;
-        let opened = Opened { head: writer.head, created: settled.created, recovered: settled.recovered };
+        let opened = OpenReport { head: writer.head, created: settled.created, recovered: settled.recovered };
         Ok((Self { writer: Mutex::new(writer) }, opened))
     }
 
@@ -145,7 +147,7 @@ struct Writer {
     held: Held,
     head: Head,
     /// A recovery whose record could not be written yet.
-    unreported: Option<Recovered>,
+    unreported: Option<Recovery>,
     body: Vec<u8>,
     line: Vec<u8>,
 }
@@ -163,7 +165,7 @@ struct Held {
 #[derive(Debug, Clone, Copy, Default)]
 struct Settled {
     created: bool,
-    recovered: Option<Recovered>,
+    recovered: Option<Recovery>,
 }
 
 impl Held {
@@ -221,7 +223,7 @@ impl Writer {
     }
 
     /// Learns the head from the end of a file that others have written.
-    fn catch_up(&mut self, size: u64) -> Result<Option<Recovered>, AuditError> {
+    fn catch_up(&mut self, size: u64) -> Result<Option<Recovery>, AuditError> {
         let tail = Tail::read(&self.held.file, size).map_err(|errno| self.place.unwritable("read", errno))?;
         let torn = !tail.torn().is_empty();
         if torn && !is_torn_record(tail.torn()) {
@@ -240,9 +242,9 @@ impl Writer {
     }
 
     /// Cuts off what a crash left.
-    fn cut(&mut self, tail: &Tail) -> Result<Recovered, AuditError> {
+    fn cut(&mut self, tail: &Tail) -> Result<Recovery, AuditError> {
         self.truncate(tail.complete_size(), "repair")?;
-        let recovered = Recovered { bytes: tail.torn().len() as u64, sha256: Digest::of(tail.torn()) };
+        let recovered = Recovery { bytes: tail.torn().len() as u64, sha256: Digest::of(tail.torn()) };
         self.unreported = Some(recovered);
         Ok(recovered)
     }
@@ -283,7 +285,7 @@ impl Writer {
 
     /// Writes the record of a recovery that has none yet.
     fn report(&mut self) -> Result<(), AuditError> {
-        if let Some(Recovered { bytes, sha256 }) = self.unreported {
+        if let Some(Recovery { bytes, sha256 }) = self.unreported {
             self.write_own(&Event::LedgerRecovered { by: By::default(), bytes, sha256 })?;
             self.unreported = None;
         }

@@ -36,20 +36,20 @@ mod tail;
 mod verify;
 mod word;
 
-pub use error::{AuditError, Broken, Damage};
+pub use error::{AuditError, Damage, VerifyError};
 pub use event::{By, Class, EVENTS, EventShape, FieldShape, Severity};
 pub use field::{Arguments, FilePath, Name, Names, Text};
-pub use filter::{BadSince, Filter, since};
+pub use filter::{Filter, SinceError, since};
 pub use jiff::Timestamp;
-pub use ledger::{Durability, Ledger, Opened, Options, Recovered};
-pub use record::{BadHead, Digest, Head, MAX_RECORD, Record};
+pub use ledger::{Durability, Ledger, OpenReport, Options, Recovery};
+pub use record::{Digest, Head, HeadError, MAX_RECORD, Record};
 pub use records::Records;
 pub use redact::{Redactor, UnfitSecret};
 pub use tables::events::Event;
-pub use verify::{Verified, verify, verify_reader};
+pub use verify::{Verification, verify, verify_reader};
 pub use word::{
-    Answered, Answerer, Applied, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd,
-    Level, Outcome, Scope, SecretUse, Written,
+    Answered, Answerer, Applied, Asked, Ended, FindingLevel, Impact, Level, Outcome, Scope, SecretUse,
+    Written,
 };
 
 /// Records events.

@@ -28,7 +28,7 @@ pub struct Head {
 /// Text that is not a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a head: a number, a colon and 64 hexadecimal digits")]
-pub struct BadHead;
+pub struct HeadError;
 
 /// One record, read back.
 #[derive(Debug, Clone)]
@@ -264,12 +264,12 @@ impl fmt::Display for Head {
 }
 
 impl FromStr for Head {
-    type Err = BadHead;
+    type Err = HeadError;
 
-    fn from_str(text: &str) -> Result<Self, BadHead> {
-        let (seq, hash) = text.split_once(':').ok_or(BadHead)?;
-        let (seq, rest) = take_seq(seq.as_bytes()).ok_or(BadHead)?;
-        let hash = Digest::read(hash.as_bytes()).filter(|_| rest.is_empty()).ok_or(BadHead)?;
+    fn from_str(text: &str) -> Result<Self, HeadError> {
+        let (seq, hash) = text.split_once(':').ok_or(HeadError)?;
+        let (seq, rest) = take_seq(seq.as_bytes()).ok_or(HeadError)?;
+        let hash = Digest::read(hash.as_bytes()).filter(|_| rest.is_empty()).ok_or(HeadError)?;
         Ok(Self { seq, hash })
     }
 }
@@ -345,8 +345,8 @@ mod tests {
             &format!("7 :{hash}"),
         ];
         for row in rows {
-            assert_eq!(row.parse::<Head>(), Err(BadHead), "{row}");
+            assert_eq!(row.parse::<Head>(), Err(HeadError), "{row}");
         }
-        assert_eq!(format!("7:{}", hash.to_uppercase()).parse::<Head>(), Err(BadHead));
+        assert_eq!(format!("7:{}", hash.to_uppercase()).parse::<Head>(), Err(HeadError));
     }
 }

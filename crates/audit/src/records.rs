@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::chain::{Entry, Misfit, Walk, reordered};
-use crate::error::{Broken, Damage};
+use crate::error::{Damage, VerifyError};
 use crate::ledger::PATIENCE;
 use crate::lines::{self, Next};
 use crate::place::{HARDENED, Identity};
@@ -52,12 +52,12 @@ struct Live {
 
 impl Records {
     /// All records.
-    pub fn open(path: &Path) -> Result<Self, Broken> {
+    pub fn open(path: &Path) -> Result<Self, VerifyError> {
         Self::start(path, None, Walk::new(Entry::Beginning, None))
     }
 
     /// The records from a number on. Nothing before the file that holds it is read or checked.
-    pub fn from(path: &Path, seq: u64) -> Result<Self, Broken> {
+    pub fn from(path: &Path, seq: u64) -> Result<Self, VerifyError> {
         let mut records = Self::start(path, Some(seq), Walk::new(Entry::Anywhere, None))?;
         while let Some(head) = records.step()? {
             if head.seq >= seq {
@@ -68,14 +68,14 @@ impl Records {
         Ok(records)
     }
 
-    pub(crate) fn checked(path: &Path, expected: Option<Head>) -> Result<Self, Broken> {
+    pub(crate) fn checked(path: &Path, expected: Option<Head>) -> Result<Self, VerifyError> {
         Self::start(path, None, Walk::new(Entry::Beginning, expected))
     }
 
     /// The newest record, read from the end of the ledger without walking there.
-    pub fn head(path: &Path) -> Result<Head, Broken> {
+    pub fn head(path: &Path) -> Result<Head, VerifyError> {
         let mut records = Self::start(path, None, Walk::new(Entry::Anywhere, None))?;
-        let unreadable = |errno| Broken::unreadable(path, errno);
+        let unreadable = |errno| VerifyError::unreadable(path, errno);
         if let Some(live) = records.live.take().filter(|live| live.size > 0) {
             return newest(path, &live.file, live.size);
         }
@@ -95,11 +95,11 @@ impl Records {
     }
 
     /// After the end: looks whether more was written, and goes on if so.
-    pub fn more(&mut self) -> Result<(), Broken> {
+    pub fn more(&mut self) -> Result<(), VerifyError> {
         self.over = false;
         let named = identity_of_name(&self.dir, &self.ledger).map_err(|errno| self.unreadable(errno))?;
         let (Some(reading), true) = (&mut self.open, self.at_live) else { return self.look_again() };
-        let grown = reading.grow().map_err(|error| Broken::unreadable(&self.path, error))?;
+        let grown = reading.grow().map_err(|error| VerifyError::unreadable(&self.path, error))?;
         if grown.identity == named {
             return Ok(());
         }
@@ -111,7 +111,7 @@ impl Records {
     }
 
     /// The file that was live was completed: the next ones are found by name.
-    fn look_again(&mut self) -> Result<(), Broken> {
+    fn look_again(&mut self) -> Result<(), VerifyError> {
         let due = self.walk.due();
         let (live, all) = snapshot(&self.dir, &self.ledger).map_err(|errno| self.unreadable(errno))?;
         self.pending = all.into_iter().filter(|segment| segment.first >= due).collect();
@@ -120,8 +120,8 @@ impl Records {
         Ok(())
     }
 
-    fn start(path: &Path, from: Option<u64>, mut walk: Walk) -> Result<Self, Broken> {
-        let unreadable = |errno: Errno| Broken::unreadable(path, errno);
+    fn start(path: &Path, from: Option<u64>, mut walk: Walk) -> Result<Self, VerifyError> {
+        let unreadable = |errno: Errno| VerifyError::unreadable(path, errno);
         let ledger = path.file_name().ok_or_else(|| unreadable(Errno::ISDIR))?.to_owned();
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
@@ -151,7 +151,7 @@ impl Records {
     }
 
     /// Moves on by one record, which is then in `line`.
-    pub(crate) fn step(&mut self) -> Result<Option<Head>, Broken> {
+    pub(crate) fn step(&mut self) -> Result<Option<Head>, VerifyError> {
         while !self.over {
             self.open_next()?;
             let Some(reading) = &mut self.open else { return self.finish() };
@@ -169,13 +169,13 @@ impl Records {
         Ok(None)
     }
 
-    fn finish(&mut self) -> Result<Option<Head>, Broken> {
+    fn finish(&mut self) -> Result<Option<Head>, VerifyError> {
         self.over = true;
-        self.walk.end().map(|()| None).map_err(|misfit| Broken::Damaged(misfit.at(&self.path, 0)))
+        self.walk.end().map(|()| None).map_err(|misfit| VerifyError::Damaged(misfit.at(&self.path, 0)))
     }
 
     /// Opens the next file, unless one is open or none is left.
-    fn open_next(&mut self) -> Result<(), Broken> {
+    fn open_next(&mut self) -> Result<(), VerifyError> {
         if self.open.is_none() {
             self.open = self.next_file()?;
             self.files += usize::from(self.open.is_some());
@@ -183,11 +183,11 @@ impl Records {
         Ok(())
     }
 
-    fn next_file(&mut self) -> Result<Option<Reading<BufReader<Take<File>>>>, Broken> {
+    fn next_file(&mut self) -> Result<Option<Reading<BufReader<Take<File>>>>, VerifyError> {
         if let Some(segment) = self.pending.pop_front() {
             let path = self.path.with_file_name(&segment.name);
             let opened = open_segment(&self.dir, &segment.name);
-            let (file, size) = opened.map_err(|errno| Broken::unreadable(&path, errno))?;
+            let (file, size) = opened.map_err(|errno| VerifyError::unreadable(&path, errno))?;
             return Ok(Some(Reading::new(path, buffered(file, size))));
         }
         let live = self.live.take();
@@ -196,14 +196,14 @@ impl Records {
     }
 
     /// A record that is missing here and stands further on was not removed, but moved.
-    fn explain(&mut self, stop: Stop) -> Broken {
+    fn explain(&mut self, stop: Stop) -> VerifyError {
         match stop {
-            Stop::Io(path, error) => Broken::Unreadable { path, source: error },
+            Stop::Io(path, error) => VerifyError::Unreadable { path, source: error },
             Stop::Damaged(mut damage) => {
                 if damage.code == Code::RecordRemoved && self.stands_later(damage.seq) {
                     damage = moved(&damage);
                 }
-                Broken::Damaged(damage)
+                VerifyError::Damaged(damage)
             }
         }
     }
@@ -219,18 +219,18 @@ impl Records {
         false
     }
 
-    fn unparsable(&self, seq: u64) -> Broken {
+    fn unparsable(&self, seq: u64) -> VerifyError {
         let sentence = format!("record {seq} is JSON that cannot be represented");
-        Broken::Damaged(Misfit { seq, code: Code::RecordChanged, sentence }.at(&self.path, 0))
+        VerifyError::Damaged(Misfit { seq, code: Code::RecordChanged, sentence }.at(&self.path, 0))
     }
 
-    fn unreadable(&self, errno: Errno) -> Broken {
-        Broken::unreadable(&self.path, errno)
+    fn unreadable(&self, errno: Errno) -> VerifyError {
+        VerifyError::unreadable(&self.path, errno)
     }
 }
 
 impl Iterator for Records {
-    type Item = Result<Record, Broken>;
+    type Item = Result<Record, VerifyError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let head = match self.peeked.take().map_or_else(|| self.step(), |head| Ok(Some(head))) {
@@ -334,15 +334,15 @@ fn endless(seq: u64) -> Misfit {
 }
 
 /// The head that the end of a file makes.
-fn newest(path: &Path, file: &File, size: u64) -> Result<Head, Broken> {
-    let tail = Tail::read(file, size).map_err(|errno| Broken::unreadable(path, errno))?;
+fn newest(path: &Path, file: &File, size: u64) -> Result<Head, VerifyError> {
+    let tail = Tail::read(file, size).map_err(|errno| VerifyError::unreadable(path, errno))?;
     let misfit = match tail.head() {
         Some(Ok(head)) if tail.torn().is_empty() => return Ok(head),
         Some(Ok(head)) => torn(head.seq + 1, tail.torn().len()),
         Some(Err(flaw)) => last_changed(flaw),
         None => torn(1, tail.torn().len()),
     };
-    Err(Broken::Damaged(misfit.at(path, 0)))
+    Err(VerifyError::Damaged(misfit.at(path, 0)))
 }
 
 pub(crate) fn last_changed(flaw: Flaw) -> Misfit {
@@ -350,9 +350,9 @@ pub(crate) fn last_changed(flaw: Flaw) -> Misfit {
     Misfit { seq: 0, code: Code::RecordChanged, sentence }
 }
 
-fn empty(path: &Path) -> Broken {
+fn empty(path: &Path) -> VerifyError {
     let sentence = "the ledger holds no record".to_owned();
-    Broken::Damaged(Misfit { seq: 1, code: Code::LedgerTruncated, sentence }.at(path, 0))
+    VerifyError::Damaged(Misfit { seq: 1, code: Code::LedgerTruncated, sentence }.at(path, 0))
 }
 
 /// The live file and the complete ones as they are at one moment. A ledger that is being moved to a new file may for a

@@ -136,50 +136,6 @@ words! {
         Missing = "missing",
     }
 
-    /// Position of a secret in a request.
-    Injected {
-        /// A header of its own.
-        Header = "header",
-        /// `Authorization: Bearer`.
-        Bearer = "bearer",
-        /// `Authorization: Basic`.
-        Basic = "basic",
-        /// A query parameter.
-        Query = "query",
-    }
-
-    /// Why the broker refused a request.
-    BrokerRefusal {
-        /// No route leads to this host.
-        NoRoute = "no-route",
-        /// The lease is unknown, over or belongs to another run.
-        BadLease = "bad-lease",
-        /// The route does not cover this path.
-        Path = "path",
-        /// No rule names the host.
-        UnknownHost = "unknown-host",
-        /// The request could not be understood in only one way.
-        Malformed = "malformed",
-        /// The body is larger than allowed.
-        TooLarge = "too-large",
-        /// The request wanted to change the protocol.
-        Upgrade = "upgrade",
-        /// The policy said no.
-        Policy = "policy",
-    }
-
-    /// End state of a lease.
-    LeaseEnd {
-        /// The run it belonged to ended.
-        Ended = "ended",
-        /// Its time was over.
-        Expired = "expired",
-        /// A person took it back.
-        Revoked = "revoked",
-        /// It broke.
-        Failed = "failed",
-    }
-
     /// Extent to which the kernel enforces one layer.
     Level {
         /// Not at all.

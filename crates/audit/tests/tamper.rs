@@ -11,7 +11,7 @@ mod ledgers;
 use ledgers::{Room, damage};
 use policy::Code;
 use proptest::prelude::*;
-use ringfence_audit::{Damage, Head, Verified, verify_reader};
+use ringfence_audit::{Damage, Head, Verification, verify_reader};
 
 /// Lines of a small ledger, and its head.
 fn lines() -> (Vec<String>, Head) {
@@ -20,7 +20,7 @@ fn lines() -> (Vec<String>, Head) {
     (room.lines(), ledger.head())
 }
 
-fn check(bytes: impl AsRef<[u8]>, head: Option<&Head>) -> Result<Verified, Damage> {
+fn check(bytes: impl AsRef<[u8]>, head: Option<&Head>) -> Result<Verification, Damage> {
     verify_reader(bytes.as_ref(), head).map_err(damage)
 }
 
@@ -28,7 +28,8 @@ fn check(bytes: impl AsRef<[u8]>, head: Option<&Head>) -> Result<Verified, Damag
 fn a_ledger_as_it_was_written_is_in_order() {
     let (lines, head) = lines();
     let verified = check(lines.concat(), Some(&head)).unwrap();
-    assert_eq!(verified, Verified { first: 1, records: 7, segments: 1, head: Some(head) });
+    let seen = (verified.first, verified.records, verified.segments, verified.head);
+    assert_eq!(seen, (1, 7, 1, Some(head)));
     assert_eq!(check("", None).unwrap().records, 0);
 }
 

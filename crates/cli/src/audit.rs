@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use ::audit::export::{self, ExportError};
-use ::audit::{BadSince, Broken, EVENTS, Filter, Head, Record, Records, Timestamp, Verified, verify};
+use ::audit::{
+    EVENTS, Filter, Head, Record, Records, SinceError, Timestamp, Verification, VerifyError, verify,
+};
 use policy::{Effect, Shown};
 use serde_json::{Value, json};
 
@@ -179,7 +181,7 @@ fn check(ledger: &Path, head: Option<&Head>, terminal: &mut Terminal<'_>) -> Res
     let result = verify(ledger, head);
     match (terminal.format, &result) {
         (Format::Json, Ok(verified)) => terminal.json(&in_order(verified))?,
-        (Format::Json, Err(Broken::Damaged(damage))) => terminal.json(&json!({
+        (Format::Json, Err(VerifyError::Damaged(damage))) => terminal.json(&json!({
             "version": 1,
             "ok": false,
             "code": damage.code.id(),
@@ -194,7 +196,7 @@ fn check(ledger: &Path, head: Option<&Head>, terminal: &mut Terminal<'_>) -> Res
     result.map(|_| Exit::Ok).map_err(failure)
 }
 
-fn in_order(verified: &Verified) -> Value {
+fn in_order(verified: &Verification) -> Value {
     json!({
         "version": 1,
         "ok": true,
@@ -205,8 +207,8 @@ fn in_order(verified: &Verified) -> Value {
     })
 }
 
-fn print_verified(verified: &Verified, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-    let Verified { first, records, segments, head } = verified;
+fn print_verified(verified: &Verification, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+    let Verification { first, records, segments, head, .. } = verified;
     let files = if *segments == 1 { "1 file".to_owned() } else { format!("{segments} files") };
     writeln!(terminal.out, "in order: {records} records in {files}")?;
     if *first > 1 {
@@ -258,18 +260,18 @@ impl FilterArgs {
     }
 }
 
-fn since(text: &str) -> Result<Timestamp, BadSince> {
+fn since(text: &str) -> Result<Timestamp, SinceError> {
     ::audit::since(text, Timestamp::now())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "ends what it is about")]
-fn failure(broken: Broken) -> Failure {
+fn failure(broken: VerifyError) -> Failure {
     match &broken {
-        Broken::Unreadable { path, source } if source.kind() == ErrorKind::NotFound => {
+        VerifyError::Unreadable { path, source } if source.kind() == ErrorKind::NotFound => {
             Failure::new(format!("there is no ledger at {}", Shown::path(path)))
                 .hint("it begins with the first thing that is recorded; `--ledger PATH` names another")
         }
-        Broken::Damaged(damage) => Failure::new(format!("{damage} ({})", damage.code))
+        VerifyError::Damaged(damage) => Failure::new(format!("{damage} ({})", damage.code))
             .hint(format!("`ringfence explain {}` says what that means and what to do", damage.code)),
         broken => Failure::new("the ledger could not be checked")
             .because(broken)

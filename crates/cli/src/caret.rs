@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use policy::Shown;
-
-use crate::columns;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The part of a line around a place, spelled out, and what stands below it. Both are measured as a terminal shows them.
 #[derive(Debug, PartialEq, Eq)]
@@ -101,7 +100,7 @@ fn cells(text: &[u8], range: Range<usize>) -> Vec<Cell> {
     for chunk in text[range].utf8_chunks() {
         for c in chunk.valid().chars() {
             let shown = Shown::text(c.encode_utf8(&mut [0; 4])).to_string();
-            let width = shown.chars().map(columns::of).sum();
+            let width = shown.width();
             push(c.len_utf8(), shown, width);
         }
         for byte in chunk.invalid() {
@@ -209,7 +208,7 @@ mod tests {
         for (text, width) in texts.iter().flat_map(|text| [0, 1, 2, 9, 40].map(|width| (text, width))) {
             for start in (0..=text.len()).step_by(7) {
                 let window = Window::new(text.as_bytes(), start..start + 5, width);
-                let columns = window.text.chars().map(columns::of).sum::<usize>();
+                let columns = window.text.width();
                 assert!(columns <= width.max(2), "{columns} > {width}: {window:?}");
                 let below = window.before.len() + window.carets.len();
                 assert!(below <= columns + 1, "{width}: {window:?}");

@@ -1,6 +1,5 @@
 //! `ringfence check`: the decision and why. Nothing is done.
 
-mod base64;
 mod command;
 mod found;
 mod host;
@@ -39,8 +38,8 @@ pub(crate) enum CheckCommand {
     },
     /// May this host be connected to?
     Host {
-        /// Host and port; the port is 443 if not given
-        #[arg(value_name = "HOST[:PORT]")]
+        /// Host and port, 443 if not given; or a named set such as @npm
+        #[arg(value_name = "HOST[:PORT]|@SET")]
         host: String,
         /// The tool that asks [default: `web_fetch` and `exec`, whichever reaches it]
         #[arg(long, value_name = "NAME")]
@@ -85,6 +84,10 @@ pub(crate) fn run(
         }
         CheckCommand::Host { host, tool } => {
             let tool = tool.as_deref().map(tool_name).transpose()?;
+            if let Some(name) = host.strip_prefix('@') {
+                let set = policy::host_set(name).ok_or_else(|| no_set(name))?;
+                return host::print_set(set, tool.as_ref(), &settings, terminal);
+            }
             let found = host::judge(host, tool.as_ref(), &settings)?;
             return host::print(&found, trace, terminal);
         }
@@ -118,6 +121,12 @@ fn call_verdict(settings: &Settings, tool: &ToolName, arguments: &Arguments, aro
     let invocation = shell::read(line.as_bytes(), &place);
     let want = Want::Exec(Execution { invocation: &invocation, arguments });
     Verdict::of(settings, &Request { tool, want }, Shown::text(line).to_string(), vec![])
+}
+
+fn no_set(name: &str) -> Failure {
+    let known: Vec<_> = policy::host_sets().iter().map(|set| format!("@{}", set.name)).collect();
+    Failure::usage(format!("there is no host set `@{}`", Shown::text(name)))
+        .hint(format!("known: {}", known.join(", ")))
 }
 
 fn tool_name(text: &str) -> Result<ToolName, Failure> {

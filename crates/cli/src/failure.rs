@@ -183,10 +183,14 @@ mod tests {
         let Err(error) = prepared.authorize(Consent::Nobody) else { panic!("it is allowed") };
         let refused = Failure::from(error);
         assert_eq!(refused.exit, Exit::Refused);
-        let text = refused.to_string();
-        let drawn =
-            "    sh -c rm -rf /\n                 ^\nerror[RF-S018]: the policy denies: sh -c rm -rf /\n";
-        assert!(text.starts_with(drawn), "{text}");
+        insta::assert_snapshot!(refused, @r"
+            sh -c rm -rf /
+                         ^
+        error[RF-S018]: the policy denies: sh -c rm -rf /
+          because: `rm` would delete `/`, which is a directory that the system needs or all that is in it
+        hint: to allow it: name what is meant inside the workspace, such as `rm -r build`
+        hint: `ringfence explain RF-S018` says more
+        ");
         assert!(at("state").exists(), "the decision is recorded");
     }
 }

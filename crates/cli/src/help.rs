@@ -9,6 +9,7 @@ use crate::terminal::{Format, Terminal};
 /// Names and texts of all topics. The guides have the details.
 const TOPICS: &[(&str, &str)] = &[
     ("run", include_str!("../help/run.txt")),
+    ("network", include_str!("../help/network.txt")),
     ("policy", include_str!("../help/policy.txt")),
     ("commands", include_str!("../help/commands.txt")),
     ("overlay", include_str!("../help/overlay.txt")),

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _};
 
 use config::Scope;
 use policy::Shown;
-use ringfence::learn::{Learning, Observed, Report};
+use ringfence::learn::{Learning, Observation, Report};
 use ringfence::run::Purpose;
 
 use crate::exit::Exit;
@@ -31,7 +31,7 @@ pub(crate) struct LearnArgs {
     /// Let a variable in, or set it; may be repeated
     #[arg(long, value_name = "NAME[=VALUE]")]
     env: Vec<OsString>,
-    /// Which network the command sees; `open` to find out which addresses it calls
+    /// Which network the command sees
     #[arg(long, value_enum, value_name = "NETWORK")]
     network: Option<crate::run::NetworkArg>,
     /// Another limit for this run, such as wall-clock=10m; may be repeated
@@ -63,6 +63,7 @@ impl LearnArgs {
             write: Vec::new(),
             hide: Vec::new(),
             env: self.env.clone(),
+            allow: Vec::new(),
             network: self.network,
             provider: None,
             accept_partial: Vec::new(),
@@ -103,7 +104,7 @@ fn learn(args: &LearnArgs, around: &SurroundingsArgs) -> Result<Report, Failure>
 }
 
 /// Runs the command with its output on standard error, so that the proposal stands alone.
-fn apart(learning: Learning) -> Result<Observed, Failure> {
+fn apart(learning: Learning) -> Result<Observation, Failure> {
     let moved = |error: io::Error| Failure::new("cannot redirect the output of the command").because(&error);
     let kept = rustix::io::dup(io::stdout()).map_err(|errno| moved(errno.into()))?;
     rustix::stdio::dup2_stdout(io::stderr()).map_err(|errno| moved(errno.into()))?;

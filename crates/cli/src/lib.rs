@@ -3,7 +3,6 @@
 mod audit;
 mod caret;
 mod check;
-mod columns;
 mod complete;
 mod doctor;
 mod exit;
@@ -17,6 +16,7 @@ mod overlay;
 mod policy;
 mod report;
 mod run;
+mod secret;
 mod skill;
 mod surroundings;
 mod terminal;
@@ -114,6 +114,11 @@ enum Command {
     Home {
         #[command(subcommand)]
         command: home::HomeCommand,
+    },
+    /// Store, list and remove secrets that the broker adds to requests
+    Secret {
+        #[command(subcommand)]
+        command: secret::SecretCommand,
     },
     /// Say what this machine can enforce, what is lost, what to change
     Doctor(doctor::DoctorArgs),
@@ -229,6 +234,9 @@ fn dispatch(
         Command::Apply(args) => overlay::apply(args, &surroundings::find(&arguments.around)?, terminal),
         Command::Discard(args) => overlay::discard(args, &surroundings::find(&arguments.around)?, terminal),
         Command::Home { command } => home::run(command, &surroundings::find(&arguments.around)?, terminal),
+        Command::Secret { command } => {
+            secret::run(command, &surroundings::find(&arguments.around)?, terminal)
+        }
         Command::Doctor(args) => {
             let around = surroundings::find(&arguments.around)?;
             doctor::run(args, &doctor_places(&around), terminal)

@@ -1,6 +1,7 @@
 //! `ringfence run`: arguments in, exit code out. The run itself is [`ringfence::run`].
 
 mod arguments;
+mod ask_host;
 mod report;
 mod skill;
 mod summary;
@@ -8,6 +9,7 @@ mod summary;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::sync::Arc;
 
 use jail::Early;
 use policy::{Code, Reason, Shown};
@@ -21,6 +23,7 @@ use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
 use crate::unbuilt;
 
 pub(crate) use arguments::{NetworkArg, RunArgs, some_words};
+use ask_host::TerminalApprover;
 
 /// Runs a command in a jail, and ends as it ended. Errors are told here: for programs, in their format, and when the command
 /// has run, without waiting for a reader.
@@ -76,12 +79,17 @@ pub(crate) fn authorize(
     let policy =
         host.load_for_run(args.profile.as_deref()).map_err(|problems| crate::report::failure(&problems))?;
     let skill = skill::load(args, &policy, &host)?;
-    let options = args.options(&host.cwd, skill, purpose)?;
-    let consent = match (&args.approve, &args.skill) {
-        (Some(words), _) => Consent::Approved(words),
-        (None, Some(_)) => Consent::Skill,
-        (None, None) if jail::is_typed(io::stdin()) => Consent::Person(&ask),
-        (None, None) => Consent::Nobody,
+    let mut options = args.options(&host.cwd, skill, purpose)?;
+    let typed = jail::is_typed(io::stdin());
+    // Input may come from a file while a person looks on.
+    if (typed || jail::is_typed(io::stderr())) && args.approve.is_none() {
+        let file = host.files.user.clone();
+        options.host_approver = Some(Arc::new(TerminalApprover { file }));
+    }
+    let consent = match &args.approve {
+        Some(words) => Consent::Approved(words),
+        None if typed => Consent::Person(&ask),
+        None => Consent::Nobody,
     };
     Ok(Prepared::new(policy, options, host)?.authorize(consent)?)
 }
@@ -122,7 +130,7 @@ fn follow(
     let outcome = ended?;
     // The command has run, and its exit code is the answer, whether or not standard error takes the rest.
     let _told = tell(&outcome, verbose, terminal);
-    outcome.overlay.as_ref().map_or(Ok(()), |overlay| tell_overlay(overlay, terminal))?;
+    let _told = outcome.overlay.as_ref().map(|overlay| tell_overlay(overlay, terminal));
     Ok(Exit::Own(outcome.exit_code()))
 }
 

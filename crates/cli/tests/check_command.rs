@@ -253,6 +253,7 @@ fn a_stream_is_answered_line_by_line() {
         r#"{"id": "shell", "command": "ls", "shell": "fish"}"#,
         r#"{"id": "type", "command": ["ls"]}"#,
         r#"{"id": "base", "command": "ls", "command_b64": "bHM"}"#,
+        r#"{"id": "bits", "command_b64": "bHN="}"#,
         r#"{"id": "sur", "command": "\ud800"}"#,
         r#"{"id": "b64", "command_b64": "bHM=", "via": "stdin"}"#,
     ];
@@ -274,6 +275,7 @@ fn a_stream_is_answered_line_by_line() {
         ("\"shell\"", "deny", true),
         ("\"type\"", "deny", true),
         ("\"base\"", "deny", true),
+        ("\"bits\"", "deny", true),
         ("null", "deny", true),
         ("\"b64\"", "allow", false),
     ];

@@ -53,7 +53,7 @@ fn namespaces_are_measured() {
         .args(["doctor", "--probe-namespaces"])
         .output()
         .unwrap();
-    assert!(line.stdout.starts_with(b"ringfence-namespaces 1 user="), "{line:?}");
+    assert!(line.stdout.starts_with(b"ringfence-namespaces 2 user="), "{line:?}");
 }
 
 #[test]

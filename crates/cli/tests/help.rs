@@ -17,7 +17,7 @@ fn help_knows_topics_and_commands() {
         (&["help", "run"], 0, "Running a command in a jail"),
         (&["help", "apply"], 0, "Usage: ringfence apply"),
         (&["--format", "json", "help"], 0, "\"exit-codes\""),
-        (&["help", "nonsense"], 64, "topics: run, policy, commands"),
+        (&["help", "nonsense"], 64, "topics: run, network, policy"),
     ];
     for (words, code, expected) in rows {
         let ended = ended(stage.command().args(*words));
@@ -35,7 +35,7 @@ fn unknown_names_list_the_known_ones() {
             &["run", "-p", "readnoly", "--", "true"],
             &[
                 "did you mean `readonly`?",
-                "known profiles: readonly, workspace-write-no-network, workspace-write, mine",
+                "known profiles: readonly, workspace-write-no-network, workspace-write, driven, mine",
             ],
         ),
         (&["policy", "set", "netwrok", "deny"], &["did you mean `network`?", "known here: version, "]),
@@ -58,7 +58,7 @@ fn profiles_are_completed_and_none_of_them_is_run() {
         COMP_WORDS=(ringfence run -p \"$WORD\") COMP_CWORD=3; _ringfence ringfence \"$WORD\" -p; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let own = |name: &str| format!("version = 1\n[profiles.\"{name}\"]\nextends = \"readonly\"\n");
     let rows = [
-        (own("its"), "", "readonly\nworkspace-write-no-network\nworkspace-write\nits\nmine\n"),
+        (own("its"), "", "readonly\nworkspace-write-no-network\nworkspace-write\ndriven\nits\nmine\n"),
         (own("its"), "m", "mine\n"),
         (own("its"), "zz", "\n"),
         (own("$(touch planted)"), "", "\n"),

@@ -140,7 +140,6 @@ fn what_was_learned_is_what_a_run_needs() {
     insta::assert_snapshot!(shown.err, @r"
     1,2
     the command ended with 0
-    there was no network: `--network open` finds out which addresses are called
     ");
 
     stage.policy("# mine\nversion = 1\n");

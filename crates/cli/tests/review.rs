@@ -461,7 +461,8 @@ data = b'PACK' + struct.pack('>II', 2, 400)
 def put(kind, extra, content):
     global data
     entries.append(len(data))
-    data += bytes([kind << 4]) + extra + zlib.compress(content)
+    size = len(content)
+    data += bytes([kind << 4 | size & 15 | 128]) + number(size >> 4) + extra + zlib.compress(content)
 put(1, b'', bytes(size))
 copy = number(size) * 2 + bytes([0xf0, 0xff, 0xff, 0xff, 0x97, 0xff, 0xff, 0xff, 1])
 for _ in range(399):

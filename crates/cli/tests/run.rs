@@ -128,7 +128,9 @@ fn it_ends_as_the_command_ends() {
         ("--limit nonsense", "true", 64),
         ("-p nonsense", "true", 64),
         ("--nonsense", "true", 64),
-        ("--network broker", "true", 64),
+        ("--network broker", "true", 0),
+        ("--network nonsense", "true", 64),
+        ("--network broker --provider landlock", "true", 125),
         ("--read @/absent", "true", 125),
         ("--read @", "true", 125),
         ("--read .", "true", 125),
@@ -164,7 +166,6 @@ fn a_refusal_says_why() {
         ("", "--read @/absent", "RF-J002", "/stage/absent does not exist"),
         ("", "--read @", "RF-J001", "/stage contains the workspace"),
         ("", "--write @/home", "RF-J001", "belongs to Ringfence"),
-        ("[profiles.x]\nextends = \"readonly\"\nnetwork = \"broker\"", "-p x", "RF-J005", "not built yet"),
         ("jail.provider = \"oci\"", "", "RF-J003", "`oci` is not built yet"),
         ("", "--env HOME=x", "RF-J010", "HOME"),
         ("jail.nonsense = 1", "", "RF-C002", "unknown key"),
@@ -509,7 +510,10 @@ fn it_says_what_is_enforced_when_asked() {
     let layers = ["jail", "files", "network", "syscalls", "processes", "resources"];
     assert_eq!(names[..6], layers, "{told}");
     assert!(told.contains("view       read-only  /stage/beside\n"), "{told}");
-    assert!(told.contains("meant for the broker") && told.contains("ledger "), "{told}");
+    assert!(
+        told.contains("sees       the broker") && told.contains(" HTTPS_PROXY ") && told.contains("ledger "),
+        "{told}"
+    );
     let mut command = stage.command();
     let ended = stage.ended(command.args(["--format", "json", "run", "--", "sh", "-c", "echo out; exit 4"]));
     assert_eq!((ended.out.as_str(), ended.code), ("out\n", 4));
@@ -530,11 +534,11 @@ fn a_refusal_inside_is_explained_and_recorded_when_asked() {
         ("read", "/stage/ws/src", "take it out of `hide`"),
         ("write", "/usr/x", "--write /usr/x"),
         ("exec", "/stage/beside/program", "--read /stage/beside"),
-        ("connect", "192.0.2.1:80", "--network open"),
+        ("connect", "192.0.2.1:80", "--network broker --allow 192.0.2.1:80"),
     ];
     let stage = Stage::new();
     fs::copy("/bin/true", stage.path("beside/program")).unwrap();
-    let told = stage.unseen("--explain-denials --hide @/ws/src", script).err;
+    let told = stage.unseen("--network none --explain-denials --hide @/ws/src", script).err;
     let lines: Vec<_> = told.lines().filter(|line| line.starts_with("denied[")).collect();
     assert_eq!(lines.len(), refused.len(), "{told}");
     for ((kind, object, allow), line) in refused.iter().zip(lines) {
@@ -554,7 +558,7 @@ fn a_refusal_inside_is_explained_and_recorded_when_asked() {
         denied.iter().all(|record| record["decision"] == "deny" && record["profile"] == "workspace-write")
     );
 
-    let unasked = stage.run("--hide @/ws/src", script).err;
+    let unasked = stage.run("--network none --hide @/ws/src", script).err;
     assert!(!unasked.contains("denied["), "{unasked}");
     let ordinary =
         Stage::new().run("--explain-denials", "ls; echo x > src/file; cat src/file; absent; true").err;

@@ -26,15 +26,14 @@ const TOLD: &[(&str, &[&str])] = &[
     ("limits.breaker.failures = 2", &["not enforced yet", "`limits.breaker.failures`"]),
     ("sources.web_fetch.max-chars = 100", &["not enforced yet", "`sources.web_fetch.max-chars`"]),
     ("jail.secure-credential-home = false", &["no effect yet", "`jail.secure-credential-home = false`"]),
-    (
-        "[[secrets]]\nname = \"a\"\nhost = \"a.com\"\ninject = { bearer = true }",
-        &["no effect yet", "`secrets`", "policy.toml:2"],
-    ),
     ("[mcp.servers.x]\ncommand = [\"a\"]", &["no effect yet", "`mcp.servers.x.command`", "policy.toml:3"]),
-    ("network.allow = [\"a.com\"]", &["opens no host for commands", "`network.allow`", "policy.toml:2"]),
     (
-        "[[rules]]\nhost = \"a.com\"\naction = \"allow\"",
-        &["opens no host for commands", "policy.toml:2", "--network open"],
+        "network.allow = [\"a.com\"]\njail.profile = \"readonly\"",
+        &["opens no host for commands", "`network.allow`", "policy.toml:2"],
+    ),
+    (
+        "jail.profile = \"readonly\"\n[[rules]]\nhost = \"a.com\"\naction = \"allow\"",
+        &["opens no host for commands", "policy.toml:3", "workspace-write"],
     ),
     (
         "network.deny = [\"a.com\"]\n[profiles.o]\nextends = \"readonly\"\nnetwork = \"open\"\n[jail]\nprofile = \"o\"",
@@ -45,6 +44,8 @@ const TOLD: &[(&str, &[&str])] = &[
 /// Rows that nothing is told about.
 const SILENT: &[&str] = &[
     "",
+    "network.allow = [\"a.com\", \"@npm\"]",
+    "[[secrets]]\nname = \"a\"\nhost = \"a.com\"\ninject = { bearer = true }",
     "jail.secure-credential-home = true",
     "limits.memory = \"2GB\"",
     "network.deny = [\"a.com\"]",
@@ -82,7 +83,8 @@ fn a_run_tells_what_has_no_effect_on_it() {
     let Some(_) = Stage::new() else { return };
     let rows = [
         ("limits.steps = 10", "", "not enforced yet"),
-        ("network.allow = [\"a.com\"]", "", "opens no host for commands"),
+        ("network.allow = [\"a.com\"]", "", ""),
+        ("network.allow = [\"a.com\"]", "--network none", "opens no host for commands"),
         ("network.allow = [\"a.com\"]", "--network open", ""),
         ("network.deny = [\"a.com\"]", "--network open", "not enforced on commands"),
         ("network.unknown = \"deny\"", "--network open", "not enforced on commands"),
@@ -103,14 +105,34 @@ fn a_run_tells_what_has_no_effect_on_it() {
 
 /// Rows: the policy, what is asked, the exit code, and what the answer says.
 const HOSTS: &[(&str, &str, i32, &[&str])] = &[
+    // With the broker the rules decide about commands, too.
+    ("network.allow = [\"a.com\"]", "a.com", 0, &["allow connect", "web_fetch", "exec"]),
+    ("network.allow = [\"a.com\"]", "a.com --tool exec", 0, &["RF-N"]),
+    ("network.allow = [\"@npm\"]", "registry.npmjs.org --tool exec", 0, &["`@npm` (packages of JavaScript)"]),
+    ("", "registry.npmjs.org --tool exec", 3, &["add \"@npm\" to `network.allow`"]),
+    ("network.unknown = \"deny\"", "registry.npmjs.org --tool exec", 4, &["add \"@npm\""]),
     // The rules allow it, and nothing can reach it: the tool is not in the set, and commands have no network.
-    ("network.allow = [\"a.com\"]", "a.com", 4, &["deny connect", "nothing can reach", "web_fetch", "exec"]),
-    ("network.allow = [\"a.com\"]", "a.com --tool exec", 4, &["RF-J005", "no network", "--network open"]),
-    ("network.allow = [\"a.com\"]", "a.com --tool process", 4, &["RF-J005"]),
+    (
+        "network.allow = [\"a.com\"]\njail.profile = \"readonly\"",
+        "a.com",
+        4,
+        &["deny connect", "nothing can reach", "web_fetch", "exec"],
+    ),
+    (
+        "network.allow = [\"a.com\"]\njail.profile = \"readonly\"",
+        "a.com --tool exec",
+        4,
+        &["RF-J005", "no network", "workspace-write"],
+    ),
+    ("network.allow = [\"a.com\"]\njail.profile = \"readonly\"", "a.com --tool process", 4, &["RF-J005"]),
     ("network.allow = [\"a.com\"]", "a.com --tool web_fetch", 4, &["RF-T002"]),
-    ("network.allow = [\"a.com\"]\ntools.allow = [\"web_fetch\"]", "a.com", 0, &["web_fetch", "RF-J005"]),
+    (
+        "network.allow = [\"a.com\"]\ntools.allow = [\"web_fetch\"]\njail.profile = \"readonly\"",
+        "a.com",
+        0,
+        &["web_fetch", "RF-J005"],
+    ),
     ("network.allow = [\"a.com\"]\ntools.allow = [\"web_fetch\"]", "a.com --tool web_fetch", 0, &[]),
-    ("network.allow = [\"a.com\"]\ntools.allow = [\"web_fetch\"]", "a.com --tool exec", 4, &["RF-J005"]),
     ("tools.allow = [\"web_fetch\"]", "b.com", 3, &["RF-N005"]),
     ("tools.allow = [\"web_fetch\"]\nnetwork.deny = [\"b.com\"]", "b.com", 4, &["b.com"]),
     // With the host's network, rules about hosts hold for no command: it is reached in every case.
@@ -147,4 +169,27 @@ fn check_host_answers_what_would_happen() {
         assert_eq!(json["decision"], word, "{json}");
         assert!(!json["doors"].as_array().unwrap().is_empty(), "{json}");
     }
+}
+
+#[test]
+fn check_host_shows_every_host_of_a_set() {
+    let stage = staged("network.allow = [\"@npm\"]\nnetwork.deny = [\"nodejs.org\"]");
+    let ended = call(&stage, "check host @npm --tool exec");
+    assert_eq!(ended.code, Some(4), "{}{}", ended.out, ended.err);
+    assert!(
+        ended.out.starts_with("@npm: packages of JavaScript\nallow registry.npmjs.org:443, shared: "),
+        "{}",
+        ended.out
+    );
+    assert!(ended.out.contains("deny nodejs.org:443: "), "{}", ended.out);
+    let json = call(&stage, "--format json check host @npm").out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["set"], &json["hosts"][0]["shared"]), (&"npm".into(), &true.into()), "{json}");
+    let unknown = call(&stage, "check host @nmp");
+    assert_eq!(unknown.code, Some(64), "{}", unknown.err);
+    assert!(
+        unknown.err.contains("there is no host set `@nmp`") && unknown.err.contains("@pypi"),
+        "{}",
+        unknown.err
+    );
 }

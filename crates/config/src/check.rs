@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use jail::bridge::{Direction, Port};
 use policy::{
-    Code, CommandPattern, Effect, HostName, HostPattern, PathPattern, Pattern, Protected, Shown, ToolEntry,
-    ToolError, group_names, is_finding, least_effect, misleads, tool_names,
+    Code, CommandPattern, Effect, Endpoint, HostName, HostPattern, HostSet, PathGlob, PathPattern, Pattern,
+    Protected, ProxyAddress, SecretPreset, SecretSource, Shown, ToolEntry, ToolError, group_names, host_set,
+    host_sets, is_finding, is_metadata, least_effect, misleads, secret_preset, secret_presets, tool_names,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -156,6 +158,9 @@ impl Checker<'_> {
             (Kind::List(meaning), DeValue::Array(items)) => {
                 self.list(Kind::Text(meaning), items.iter(), path)
             }
+            (Kind::TextsOrTables(meaning, keys), DeValue::Array(items)) => {
+                self.texts_or_tables(meaning, keys, items, path)
+            }
             (Kind::Table(keys), DeValue::Table(table)) => Value::Table(self.table(keys, table, &span, path)),
             (Kind::Named(keys), DeValue::Table(table)) => self.named(Kind::Table(keys), table, path),
             (Kind::Findings(words), DeValue::Table(table)) => self.findings(words, table, path),
@@ -210,6 +215,21 @@ impl Checker<'_> {
         path: &Trail<'_>,
     ) -> Value {
         Value::List(items.filter_map(|item| self.value(kind, item, path)).collect())
+    }
+
+    /// A list in which each entry is a text, or a table that says more.
+    fn texts_or_tables(
+        &mut self,
+        meaning: Text,
+        keys: &'static [Key],
+        items: &toml::de::DeArray<'_>,
+        path: &Trail<'_>,
+    ) -> Value {
+        let kind_of = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+            DeValue::Table(_) => Kind::Table(keys),
+            _ => Kind::Text(meaning),
+        };
+        Value::List(items.iter().filter_map(|item| self.value(kind_of(item), item, path)).collect())
     }
 
     fn tables(
@@ -326,8 +346,20 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
         Text::PathPattern => {
             PathPattern::parse(pattern_text(text)).map(drop).map_err(|e| refuse(pattern_code, &e))
         }
+        Text::HostEntry if text.starts_with('@') => {
+            host_set_named(text).map(drop).map_err(|message| (Code::UnknownName, message))
+        }
+        Text::HostEntry => meaning_of(Text::HostPattern, text),
+        Text::HostPattern if text.starts_with('@') => {
+            Err((Code::BadHostPattern, "a set of hosts cannot stand here: name the host".into()))
+        }
         Text::HostPattern => HostPattern::parse(text).map(drop).map_err(|e| refuse(host_code(text), &e)),
-        Text::Host => HostName::parse(text).map(drop).map_err(|e| refuse(Code::BadHostPattern, &e)),
+        Text::Endpoint => Endpoint::parse(text, 443).map(drop).map_err(|e| refuse(Code::BadHostPattern, &e)),
+        Text::HostAddress => host_address(text).map(drop).map_err(|message| (Code::BadValue, message)),
+        Text::Proxy => ProxyAddress::parse(text).map(drop).map_err(|e| refuse(Code::BadValue, &e)),
+        Text::Method if !text.is_empty() && text.bytes().all(|b| b.is_ascii_uppercase()) => Ok(()),
+        Text::Method => Err((Code::BadValue, "a method is written in upper case, as in `GET`".into())),
+        Text::Preset => secret_preset_named(text).map(drop).map_err(|message| (Code::UnknownName, message)),
         Text::CommandRule if !is_rule_string(text) => meaning_of(Text::CommandPattern, text),
         Text::CommandPattern => {
             let places = anywhere();
@@ -340,18 +372,53 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
         }
         Text::Pattern => Pattern::parse(text).map(drop).map_err(|e| refuse(pattern_code, &e)),
         Text::ToolEntry | Text::Tool => check_tool(meaning, text),
-        Text::UrlPath if text.starts_with('/') => {
-            Pattern::parse(text).map(drop).map_err(|e| refuse(Code::BadGlob, &e))
-        }
-        Text::UrlPath => Err((Code::BadValue, "a path on a server begins with `/`".into())),
+        Text::UrlPath => PathGlob::parse(text).map(drop).map_err(|e| refuse(Code::BadGlob, &e)),
         Text::Variable if is_variable(text) => Ok(()),
         Text::Variable => Err((Code::BadValue, "a variable has letters, digits and `_`".into())),
         Text::PortIn | Text::PortOut => {
             let way = if meaning == Text::PortIn { Direction::In } else { Direction::Out };
             Port::parse(way, text).map(drop).map_err(|e| refuse(Code::BadValue, &e))
         }
-        Text::Source if text.strip_prefix("env:").is_some_and(is_variable) => Ok(()),
-        Text::Source => Err((Code::BadValue, "a source is `env:` and the name of a variable".into())),
+        Text::Source => SecretSource::parse(text).map(drop).map_err(|e| refuse(Code::BadValue, &e)),
+    }
+}
+
+/// The set that an entry names, or the sentence about an entry that names none.
+pub(crate) fn host_set_named(text: &str) -> Result<&'static HostSet, String> {
+    let name = text.strip_prefix('@').unwrap_or(text);
+    host_set(name).ok_or_else(|| {
+        let names: Vec<_> = host_sets().iter().map(|set| set.name).collect();
+        unknown_name(&format!("there is no host set `@{}`", Shown::text(name)), name, &names, "@")
+    })
+}
+
+/// The preset of a name, or the sentence about a name that is none.
+pub(crate) fn secret_preset_named(name: &str) -> Result<&'static SecretPreset, String> {
+    secret_preset(name).ok_or_else(|| {
+        let names: Vec<_> = secret_presets().iter().map(|preset| preset.name).collect();
+        unknown_name(&format!("there is no preset `{}`", Shown::text(name)), name, &names, "")
+    })
+}
+
+fn unknown_name(message: &str, name: &str, known: &[&str], sign: &str) -> String {
+    let near = nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{sign}{near}`?"));
+    let known: Vec<_> = known.iter().map(|name| format!("{sign}{name}")).collect();
+    format!("{message}{} (known: {})", near.unwrap_or_default(), known.join(", "))
+}
+
+/// An address with or without a port. Servers that hand out credentials of the machine are none.
+pub(crate) fn host_address(text: &str) -> Result<(IpAddr, Option<u16>), String> {
+    let alone = text.parse::<IpAddr>().ok().map(|address| (address, None));
+    let with_port = || text.parse::<SocketAddr>().ok().map(|socket| (socket.ip(), Some(socket.port())));
+    match alone.or_else(with_port) {
+        Some((address, _)) if is_metadata(&HostName::Address(address)) => {
+            Err("this address hands out credentials of the machine, which nothing overrules".to_owned())
+        }
+        Some((_, Some(0))) => Err("the port must be a number from 1 to 65535".to_owned()),
+        Some(found) => Ok(found),
+        None => {
+            Err("an address is written `10.0.0.7`, `10.0.0.7:8443`, `fd00::7` or `[fd00::7]:8443`".to_owned())
+        }
     }
 }
 
@@ -431,7 +498,7 @@ fn check_path(text: &str, known: &[&str]) -> Result<(), Refused> {
 }
 
 fn with_name_hint(problem: Problem, meaning: Text, code: Code, text: &str) -> Problem {
-    if code != Code::UnknownName {
+    if code != Code::UnknownName || matches!(meaning, Text::HostEntry | Text::Preset) {
         return problem;
     }
     if matches!(meaning, Text::CommandRule | Text::RuleString) {

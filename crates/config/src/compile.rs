@@ -7,12 +7,14 @@ use std::sync::Arc;
 use policy::finding::Mode;
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in_roots, outside};
 use policy::{
-    Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Excluded, Execution, FilesDefault,
-    Findings, Floor, HostPattern, Kind, Kinds, Link, PathPattern, Pattern, ProtectedNames, Reason, Request,
-    Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public, own_tool_pattern, unprovable,
+    Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Endpoint, Excluded, Execution,
+    FilesDefault, Findings, Floor, HostPattern, Kinds, Link, PathPattern, Pattern, ProtectedNames, Reason,
+    Request, Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public, own_tool_pattern, sets_containing,
+    unprovable,
 };
 
 use crate::file::project_file;
+use crate::host_entry::{HostEntry, entries};
 use crate::jailing::protected;
 use crate::place::Places;
 use crate::problem::Problem;
@@ -226,12 +228,22 @@ fn files_default(table: &Table) -> FilesDefault {
 }
 
 fn network_default(table: &Table) -> impl Fn(&Request<'_>) -> Answer + Send + Sync + use<> {
-    let remedy = "add the host to `network.allow`";
     let unknown = find(table, "network.unknown").and_then(|node| {
         let text = format!("no rule names this host, and `network.unknown` is {}", node.word()?);
-        Some((effect(node)?, Reason::new(Code::UnknownHost, text).by(Some(node.place())).remedy(remedy)))
+        Some((effect(node)?, Reason::new(Code::UnknownHost, text).by(Some(node.place()))))
     });
-    move |request| if request.want.kind() == Kind::Connect { unknown.clone() } else { None }
+    move |request| {
+        let Want::Connect(endpoint) = request.want else { return None };
+        unknown.clone().map(|(effect, reason)| (effect, reason.remedy(way_in(endpoint))))
+    }
+}
+
+/// The shortest change that allows a host: its set, if it is in one.
+fn way_in(endpoint: &Endpoint) -> String {
+    match sets_containing(endpoint).first() {
+        Some(set) => format!("add \"@{}\" to `network.allow` ({})", set.name, set.because),
+        None => "add the host to `network.allow`".to_owned(),
+    }
 }
 
 /// A host that is not on the public network needs an allow rule that speaks of it: by its name or address, or by a
@@ -428,20 +440,26 @@ impl Compiler<'_> {
     }
 
     fn network_rules(&mut self) {
-        for (key, effect) in [("deny", Effect::Deny), ("allow", Effect::Allow)] {
-            let texts: Vec<_> =
-                find(self.table, &format!("network.{key}")).into_iter().flat_map(Node::texts).collect();
-            for (text, node) in texts {
-                let Some(pattern) = self.parsed(HostPattern::parse(text), node) else { continue };
-                let said = if effect == Effect::Deny { "denied" } else { "allowed" };
-                let reason = Reason::new(Code::HostRule, format!("the host is {said} by `{text}`"))
-                    .by(Some(node.place()));
-                self.push(
-                    effect,
-                    Subject::Host(pattern),
-                    with_remedy(reason, effect, &format!("network.{key}"), text),
-                );
+        for (key, effect) in [("network.deny", Effect::Deny), ("network.allow", Effect::Allow)] {
+            for entry in entries(find(self.table, key)) {
+                self.host_entry(key, effect, &entry);
             }
+        }
+    }
+
+    /// One rule for each host of an entry; they share a reason.
+    fn host_entry(&mut self, key: &str, effect: Effect, entry: &HostEntry<'_>) {
+        let said = if effect == Effect::Deny { "denied" } else { "allowed" };
+        let about = entry.set.map_or_else(String::new, |set| format!(" ({})", set.because));
+        let reason = Reason::new(Code::HostRule, format!("the host is {said} by `{}`{about}", entry.text));
+        let reason = with_remedy(reason.by(Some(entry.node.place())), effect, key, entry.text);
+        let hosts = entry.hosts();
+        if hosts.is_empty() {
+            let problem = Problem::new(Code::BadHostPattern, format!("`{}` cannot be read", entry.text));
+            self.problems.push(entry.node.problem(problem, "this text"));
+        }
+        for host in hosts {
+            self.push(effect, Subject::Host(host.pattern), reason.clone());
         }
     }
 

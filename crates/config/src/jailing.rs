@@ -46,6 +46,8 @@ pub struct Wish {
     pub accepted: Vec<Layer>,
     /// A home directory that is kept for the next run.
     pub keep_home: bool,
+    /// Hosts and sets that are allowed besides: see [`Settings::allowing`].
+    pub allow: Vec<String>,
 }
 
 /// Settings of one jail.
@@ -176,6 +178,11 @@ impl Settings {
     /// The layers that the command line can only narrow, each as it was written.
     fn bounds(&self, tool: Option<&ToolName>) -> Bounds {
         Bounds::new(&self.sources, self.agent.as_deref(), tool)
+    }
+
+    /// The layers that the command line can only narrow.
+    pub(crate) fn bounding_layers(&self) -> Vec<Table> {
+        self.bounds(None).layers
     }
 
     /// The profiles that bounding layers choose, and where they do.
@@ -471,7 +478,7 @@ fn limit(name: &str, value: &str) -> Result<Entry, Problems> {
     entry.ok_or_else(|| refused().into())
 }
 
-fn widens(key: &str, value: &str, bound: Option<&Node>) -> Problem {
+pub(crate) fn widens(key: &str, value: &str, bound: Option<&Node>) -> Problem {
     let key = Shown::text(key);
     let problem = Problem::new(
         Code::LayerWidens,

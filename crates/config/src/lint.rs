@@ -1,8 +1,12 @@
 //! Rules that load but probably do not do what was meant.
 
+mod secret;
 mod surprise;
 
-use policy::{Code, Decision, Effect, PathPattern, Phase, Rule, RuleRef, Shown, Subject, Trace, tool_names};
+use policy::{
+    Code, Decision, Effect, KnownProgram, PathPattern, Phase, ProgramClass, Rule, RuleRef, Shown, Subject,
+    Trace, tool_names,
+};
 
 pub use surprise::programs_in_reach;
 
@@ -24,14 +28,6 @@ pub struct Remark {
     pub place: Option<RuleRef>,
 }
 
-/// Programs that run arbitrary code.
-const INTERPRETERS: &[&str] = &[
-    "bash", "sh", "dash", "zsh", "fish", "ksh", "env", "sudo", "doas", "su", "xargs", "parallel", "find",
-    "eval", "exec", "python", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua", "awk", "gawk",
-    "sed", "ssh", "make", "npx", "uvx", "docker", "podman", "watch", "timeout", "nohup", "nice", "busybox",
-    "vim", "emacs", "gdb", "tar", "git",
-];
-
 /// Looks at every rule and every key of the layers that people wrote.
 #[must_use]
 pub fn lint(settings: &Settings) -> Vec<Remark> {
@@ -44,6 +40,7 @@ pub fn lint(settings: &Settings) -> Vec<Remark> {
     }
     remarks.extend(surprise::shadowing(settings, &written));
     remarks.extend(forbidden_remarks(settings));
+    remarks.extend(secret::remarks(settings));
     remarks.extend(unchecked_examples(settings));
     remarks.extend(wide_scan_allows(settings));
     remarks.extend(unbuilt(settings).into_iter().map(Unbuilt::remark));
@@ -92,11 +89,18 @@ fn wide(rule: &Rule) -> Option<Remark> {
         Subject::Command(pattern) if pattern.is_anything() => "it matches every command".to_owned(),
         Subject::Command(pattern) => {
             let program = pattern.program()?;
-            let alone = pattern.word_count() == 1 && INTERPRETERS.contains(&program.as_str());
+            let alone = pattern.word_count() == 1 && runs_anything(&program);
             alone.then(|| format!("`{program}` can run anything that is written behind it"))?
         }
     };
     Some(remark(Code::WideAllow, rule, format!("{} is wider than it looks: {why}", subject_words(rule))))
+}
+
+/// Returns true if a program runs or starts what is written behind it.
+fn runs_anything(program: &str) -> bool {
+    let classes = [ProgramClass::Arbitrary, ProgramClass::Shell, ProgramClass::Interpreter];
+    KnownProgram::called(program)
+        .is_some_and(|known| known.starts == "wrapper" || classes.iter().any(|class| known.is(*class)))
 }
 
 fn any_tool(rule: &Rule) -> Option<String> {

@@ -4,6 +4,7 @@ use policy::{Code, Effect, Shown};
 
 use crate::compile::effect_of;
 use crate::cover::covered;
+use crate::host_entry::{entries, widening};
 use crate::problem::Problem;
 use crate::profile::{check_reference, mode_of, profile};
 use crate::schema::{Key, Kind, Narrow, ROOT, Text};
@@ -179,8 +180,12 @@ impl Merge<'_> {
     }
 
     fn within(&self, key: &Key, wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
-        let Kind::List(meaning) = key.kind else { return Ok(()) };
         let Some(wider) = wider else { return Ok(()) };
+        let meaning = match key.kind {
+            Kind::List(meaning) => meaning,
+            Kind::TextsOrTables(..) => return within_hosts(wider, node, path),
+            _ => return Ok(()),
+        };
         let section = path.rsplit_once('.').map_or("", |(section, _)| section);
         let allowed_anyway =
             find(self.before, &format!("{section}.default")).and_then(Node::word) == Some("allow");
@@ -240,6 +245,15 @@ impl Merge<'_> {
             _ => *into = merged,
         }
     }
+}
+
+/// Every host of an entry must be permitted by the wider list, with no more methods and paths.
+fn within_hosts(wider: &Node, node: &Node, path: &str) -> Result<(), Problem> {
+    let Some(entry) = widening(node, wider) else { return Ok(()) };
+    let known: Vec<_> = entries(Some(wider)).map(|entry| entry.text).collect();
+    let only = if known.is_empty() { "nothing".into() } else { list(&known) };
+    let what = format!("`{}`", Shown::text(entry.text));
+    Err(widens(entry.node, path, &what, &format!("{} permits {only}", whose(wider))))
 }
 
 fn is_managed(node: &Node) -> bool {

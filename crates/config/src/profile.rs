@@ -11,11 +11,13 @@ use crate::schema::Text;
 use crate::source::Scope;
 use crate::tree::{Node, Table, find};
 
-/// The built-in profiles: name, whether the workspace may be written, network.
+/// The built-in profiles: name, whether the workspace may be written, network. `driven` is for agents with a recipe of
+/// [`policy::agents`]: its home is always empty and private, so no login of an agent is seen.
 pub(crate) const BUILT_IN: &[(&str, bool, &str)] = &[
     ("readonly", false, "none"),
     ("workspace-write-no-network", true, "none"),
     ("workspace-write", true, "broker"),
+    ("driven", true, "broker"),
 ];
 
 /// A profile with everything that it takes over from those it extends.

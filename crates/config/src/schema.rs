@@ -50,6 +50,8 @@ pub enum Kind {
     Text(Text),
     /// A list of texts.
     List(Text),
+    /// A list of texts, or tables with these keys in their place.
+    TextsOrTables(Text, &'static [Key]),
     /// A table with these keys.
     Table(&'static [Key]),
     /// A table whose names are free, each with a table of these keys.
@@ -77,8 +79,18 @@ pub enum Text {
     PathPattern,
     /// A host pattern.
     HostPattern,
-    /// A single host.
-    Host,
+    /// A host pattern, or `@` and the name of a set of hosts.
+    HostEntry,
+    /// A single host, with or without a port.
+    Endpoint,
+    /// An address, with or without a port.
+    HostAddress,
+    /// The address of a proxy: `http://HOST:PORT` or `socks5h://HOST:PORT`.
+    Proxy,
+    /// A method of HTTP in upper case.
+    Method,
+    /// The name of a preset of secrets.
+    Preset,
     /// A pattern on the words of a command.
     CommandPattern,
     /// A pattern on the words of a command, or a rule string.
@@ -99,7 +111,7 @@ pub enum Text {
     UrlPath,
     /// The name of an environment variable.
     Variable,
-    /// `env:NAME`.
+    /// `env:NAME`, `cmd:PROGRAM ARGUMENT…` or `file:PATH#/JSON/POINTER`.
     Source,
     /// A port of the host that leads into a jail: `HOST` or `HOST:INSIDE`.
     PortIn,
@@ -182,6 +194,7 @@ impl Kind {
             Self::Time => "a time with a unit in quotes, such as \"10m\" or \"60s\"".into(),
             Self::Text(_) => "a string".into(),
             Self::List(_) => "a list of strings".into(),
+            Self::TextsOrTables(..) => "a list of strings or tables".into(),
             Self::Table(_) => "a table".into(),
             Self::Named(_) => "a table of named tables".into(),
             Self::Tables(_) => "a list of tables, each under a `[[…]]` header".into(),
@@ -204,7 +217,9 @@ mod tests {
         for key in keys {
             let path = format!("{path}{}", key.name);
             visit(&path, key);
-            if let Kind::Table(keys) | Kind::Named(keys) | Kind::Tables(keys) = key.kind {
+            if let Kind::Table(keys) | Kind::Named(keys) | Kind::Tables(keys) | Kind::TextsOrTables(_, keys) =
+                key.kind
+            {
                 walk(keys, &format!("{path}."), visit);
             }
         }
@@ -215,7 +230,10 @@ mod tests {
         let mut seen = BTreeSet::new();
         walk(ROOT, "", &mut |path, key| {
             assert!(seen.insert(path.to_owned()), "{path} twice");
-            assert!(key.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{path}");
+            assert!(
+                key.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+                "{path}"
+            );
             assert!(key.about.ends_with('.') && key.about.len() > 10, "{path} has no sentence");
         });
     }
@@ -240,7 +258,7 @@ mod tests {
                     matches!(key.kind, Kind::Count(..) | Kind::Money | Kind::Size | Kind::Time)
                 }
                 Narrow::Some => matches!(key.kind, Kind::ChoiceOrList(..)),
-                Narrow::Within => matches!(key.kind, Kind::List(_)),
+                Narrow::Within => matches!(key.kind, Kind::List(_) | Kind::TextsOrTables(..)),
                 Narrow::Add => matches!(key.kind, Kind::List(_) | Kind::Tables(_)),
                 Narrow::Profile => matches!(key.kind, Kind::Text(Text::Profile)),
                 Narrow::Inside => matches!(key.kind, Kind::Table(_) | Kind::Named(_) | Kind::Tables(_)),

@@ -18,6 +18,7 @@ use crate::example::{self, Example};
 use crate::file::read;
 use crate::jailing::{protected, run_mode};
 use crate::merge::apply;
+use crate::network::{self, Network};
 use crate::place::Places;
 use crate::problem::{Problem, Problems};
 use crate::profile::mode_of;
@@ -70,6 +71,8 @@ pub struct Settings {
     pub places: Places,
     /// The agent that the settings are for, if they are for one in particular.
     pub agent: Option<String>,
+    /// Settings of the broker.
+    pub(crate) network: Network,
 }
 
 /// Reads the layers and makes them ready. Nothing runs with a broken policy: any problem is an error.
@@ -213,6 +216,7 @@ fn ready(
     if !failing.is_empty() {
         return Err(Problems(failing));
     }
+    let network = network::compile(&table, places).map_err(Problems)?;
     let (findings, places) = (findings(&table, mode), places.clone());
     let protected = protected(&table);
     Ok(Settings {
@@ -229,30 +233,14 @@ fn ready(
         protected,
         places,
         agent,
+        network,
     })
 }
 
 /// Finds problems that only show when a section is complete.
 fn inner_problems(table: &Table) -> Vec<Problem> {
-    let secrets = find(table, "secrets").map(Node::list).unwrap_or_default();
-    let ways = |secret: &Node| {
-        secret.table().and_then(|secret| find(secret, "inject")?.table()).map_or(0, Table::len)
-    };
-    let unclear = secrets.iter().filter(|secret| ways(secret) != 1).map(|secret| {
-        let problem = Problem::new(Code::BadValue, "a secret needs exactly one way of injection");
-        secret.problem(problem, "give `inject` one of header, bearer, basic or query")
-    });
-    let name =
-        |secret: &Node| secret.table().and_then(|secret| find(secret, "name")?.text().map(str::to_owned));
-    let twice = secrets.iter().enumerate().filter(|(index, secret)| {
-        secrets[..*index].iter().any(|other| name(other).is_some() && name(other) == name(secret))
-    });
-    let twice = twice.map(|(_, secret)| {
-        secret
-            .problem(Problem::new(Code::BadValue, "a secret of this name exists already"), "names are unique")
-    });
     let profiles = crate::profile::problems(table);
-    unclear.chain(twice).chain(unjailed_by_another(table)).chain(unexplained(table)).chain(profiles).collect()
+    unjailed_by_another(table).chain(unexplained(table)).chain(profiles).collect()
 }
 
 /// An accepted finding needs a reason, so that it can be judged later.
@@ -305,6 +293,11 @@ impl Settings {
         } else {
             ready(self.table, self.sources, &self.places, mode, self.agent)
         }
+    }
+
+    /// The same policy, compiled from its changed values.
+    pub(crate) fn again(self) -> Result<Self, Problems> {
+        ready(self.table, self.sources, &self.places, self.mode, self.agent)
     }
 
     /// Returns true if a rule or the default stops commands, or asks about them.

@@ -67,22 +67,23 @@ fn without_effect(key: &Key, path: &str, node: &Node) -> Option<Unbuilt> {
 }
 
 impl Settings {
-    /// Returns the settings about hosts that a jail does not enforce: without the broker, a command sees no host or all of them.
+    /// Returns the settings about hosts that have no effect on commands of a jail: with the host's network no host is closed,
+    /// without a network none is opened.
     #[must_use]
     pub fn unheld_hosts(&self, jail: &JailSettings) -> Option<String> {
         let open = jail.network == Network::Open || matches!(jail.jailing, Jailing::Never(_));
-        let (key, place) = if open { self.closing()? } else { self.opening()? };
-        Some(if open {
-            format!(
+        if open {
+            let (key, place) = self.closing()?;
+            return Some(format!(
                 "rules about hosts are not enforced on commands that have the host's network: {key} ({place})"
-            )
-        } else {
-            format!(
-                "{key} ({place}) opens no host for commands: the profile `{}` has no network until the broker is built; \
-                 `--network open` gives a command the host's network",
-                jail.profile
-            )
-        })
+            ));
+        }
+        let (key, place) = self.opening().filter(|_| jail.network == Network::None)?;
+        Some(format!(
+            "{key} ({place}) opens no host for commands: the profile `{}` has no network; `--profile workspace-write` \
+             or `network = \"broker\"` in your profile does",
+            jail.profile
+        ))
     }
 
     /// The first thing that a person wrote to let hosts in.

@@ -17,14 +17,22 @@ use crate::detail::Detail;
 
 /// Answers an ask.
 ///
-/// An approver may take as long as it likes; it runs in a thread of its own. One that panics has not answered.
+/// An approver may take as long as it likes; it runs in a thread of its own. One that panics has not answered. A closure from a
+/// [`Question`] to an [`Answer`] is an approver.
 pub trait Approver: Send + Sync {
     /// Puts the question to a person. `abort` tells when no thread waits for the answer any more.
     fn approve(&self, question: &Question, abort: &Abort) -> Result<Answer, Unanswered>;
 }
 
+impl<F: Fn(&Question) -> Answer + Send + Sync> Approver for F {
+    fn approve(&self, question: &Question, _: &Abort) -> Result<Answer, Unanswered> {
+        Ok(self(question))
+    }
+}
+
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Question {
     /// The same in all records about the request.
     pub id: String,
@@ -91,11 +99,13 @@ impl Answer {
 }
 
 /// Why there is no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
     /// There is no approver.
+    #[error("there is no approver")]
     Nobody,
     /// The question was called off, or could not be put.
+    #[error("the question was called off")]
     Aborted,
 }
 

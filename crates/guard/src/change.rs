@@ -10,10 +10,10 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use crate::attributes::Like;
-use crate::grant::{Opened, Permit, Version};
+use crate::grant::{Permit, ReadableFile, Version};
 use crate::handle::{give_to_owner, kind, same};
 use crate::resolve::{Found, Here, Missing, Object, Workspace};
-use crate::stage::{Staged, Unnamed};
+use crate::stage::{StagedFile, Unnamed};
 use crate::sys::{self, PATH};
 use crate::trouble::Trouble;
 use crate::undo::{Undo, Way};
@@ -106,15 +106,15 @@ impl Writable {
     }
 
     /// Writes the new file without giving it a name: no other process sees it before it is put in its place.
-    pub fn stage(self, content: &[u8]) -> Result<Staged, Trouble> {
+    pub fn stage(self, content: &[u8]) -> Result<StagedFile, Trouble> {
         let unnamed = self.unnamed(None)?;
-        Staged::new(self, unnamed, content)
+        StagedFile::new(self, unnamed, content)
     }
 
     /// The same for a file that comes from elsewhere: where nothing is yet, it has the mode, the owner and the attributes of that one.
-    pub fn stage_like(self, content: &[u8], other: &Opened) -> Result<Staged, Trouble> {
+    pub fn stage_like(self, content: &[u8], other: &ReadableFile) -> Result<StagedFile, Trouble> {
         let unnamed = self.unnamed(Some(&other.here))?;
-        Staged::new(self, unnamed, content)
+        StagedFile::new(self, unnamed, content)
     }
 
     fn unnamed(&self, like: Option<&Here>) -> Result<Unnamed, Trouble> {

@@ -9,6 +9,7 @@ const VALUES: usize = 100;
 
 /// One argument of a call, ready to be shown: nothing in it steers a terminal, and it is on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Detail {
     /// The name of the argument.
     pub name: String,

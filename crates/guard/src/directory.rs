@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use policy::{Answers, Chain, Location, Request, Siblings, Want};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 
-use crate::grant::Opened;
+use crate::grant::ReadableFile;
 use crate::guard::Guard;
 use crate::handle::kind;
 use crate::sys::{self, Reading};
@@ -81,7 +81,7 @@ pub struct Entries<'a> {
 }
 
 impl Directory {
-    pub(crate) fn open(guard: Guard, opened: &Opened) -> Result<Self, Trouble> {
+    pub(crate) fn open(guard: Guard, opened: &ReadableFile) -> Result<Self, Trouble> {
         if !opened.is_directory() {
             return Err(Trouble::NotADirectory);
         }
@@ -132,27 +132,29 @@ impl Directory {
     }
 
     /// Opens a file that was listed here. What has become a link or something else meanwhile is not opened.
-    pub fn file(&self, entry: &Entry) -> Result<Listed, Trouble> {
+    pub fn file(&self, entry: &Entry) -> Result<ListedFile, Trouble> {
         self.file_called(entry.name())
     }
 
     /// Opens a file by its name in this directory, if the policy lets the tool read it.
-    pub fn file_called(&self, name: &OsStr) -> Result<Listed, Trouble> {
+    pub fn file_called(&self, name: &OsStr) -> Result<ListedFile, Trouble> {
         self.0.judged(name)?;
         let file = sys::open_listed(&self.0.handle, name)?;
         let stat = rustix::fs::fstat(&file)?;
         match kind(&stat) {
-            FileType::RegularFile => Ok(Listed { file: File::from(file), look: Look::of(&stat) }),
+            FileType::RegularFile => {
+                Ok(ListedFile { file: File::from(file), look: EntryMetadata::of(&stat) })
+            }
             FileType::Directory => Err(Trouble::IsADirectory),
             _ => Err(Trouble::Special),
         }
     }
 
     /// Returns the metadata of an entry without opening it.
-    pub fn look(&self, entry: &Entry) -> Result<Look, Trouble> {
+    pub fn look(&self, entry: &Entry) -> Result<EntryMetadata, Trouble> {
         self.0.judged(entry.name())?;
         let stat = rustix::fs::statat(&self.0.handle, entry.name(), AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(Look::of(&stat))
+        Ok(EntryMetadata::of(&stat))
     }
 
     /// Returns the target of a link that was listed here, as it is written. Nothing is followed.
@@ -164,25 +166,27 @@ impl Directory {
 }
 
 /// Readable object at a path.
-pub enum Looked {
+pub enum ReadableObject {
     /// A file.
-    File(Box<Opened>),
+    File(Box<ReadableFile>),
     /// A directory, to look through.
     Directory(Directory),
 }
 
 /// A file that was opened from a listing.
 #[derive(Debug)]
-pub struct Listed {
+#[non_exhaustive]
+pub struct ListedFile {
     /// The file.
     pub file: File,
     /// Its metadata.
-    pub look: Look,
+    pub look: EntryMetadata,
 }
 
 /// Metadata of an entry, known without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+#[non_exhaustive]
+pub struct EntryMetadata {
     /// Its length in bytes.
     pub size: u64,
     /// Number of its names.
@@ -195,7 +199,7 @@ pub struct Look {
     pub mode: u32,
 }
 
-impl Look {
+impl EntryMetadata {
     #[allow(
         clippy::unnecessary_cast,
         clippy::cast_lossless,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use policy::Location;
 use rustix::fs::FileType;
 
-use crate::directory::Look;
+use crate::directory::EntryMetadata;
 use crate::handle::kind;
 use crate::resolve::{Found, Here, Object, Workspace};
 use crate::trouble::Trouble;
@@ -34,7 +34,7 @@ impl Permit {
 /// A file or directory that may be read.
 #[derive(Debug)]
 #[must_use]
-pub struct Opened {
+pub struct ReadableFile {
     permit: Permit,
     pub(crate) location: Location,
     pub(crate) here: Here,
@@ -57,7 +57,7 @@ pub struct Version {
     changed: (i64, u64),
 }
 
-impl Opened {
+impl ReadableFile {
     pub(crate) fn new(permit: Permit, found: Found, workspace: &Arc<Workspace>) -> Result<Self, Trouble> {
         let Object::Here(here) = found.object else { return Err(Trouble::NotFound) };
         match kind(&here.stat) {
@@ -93,8 +93,8 @@ impl Opened {
 
     /// Returns its metadata from when it was looked up.
     #[must_use]
-    pub fn look(&self) -> Look {
-        Look::of(&self.here.stat)
+    pub fn look(&self) -> EntryMetadata {
+        EntryMetadata::of(&self.here.stat)
     }
 
     /// Opens it: the object that was judged, even if its name leads to another by now.

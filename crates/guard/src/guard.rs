@@ -14,8 +14,8 @@ use crate::ask::{Abort, Question, Unanswered};
 use crate::beside::looked;
 use crate::change::{Removable, Writable};
 use crate::detail::details;
-use crate::directory::{Directory, EntryKind, Looked};
-use crate::grant::{ObjectId, Opened, Permit};
+use crate::directory::{Directory, EntryKind, ReadableObject};
+use crate::grant::{ObjectId, Permit, ReadableFile};
 use crate::record::Records;
 use crate::refusal::{Denied, Failed, Refusal, Violation};
 use crate::resolve::{Found, Last, Written};
@@ -56,7 +56,7 @@ pub enum Access<'a> {
 #[non_exhaustive]
 pub enum Grant {
     /// For reading.
-    Read(Opened),
+    Read(ReadableFile),
     /// For writing.
     Write(Writable),
     /// For removing or moving.
@@ -93,28 +93,28 @@ impl Guard {
     }
 
     /// Opens a file or a directory for reading.
-    pub fn read(&self, path: &Path, abort: &Abort) -> Result<Opened, Refusal> {
+    pub fn read(&self, path: &Path, abort: &Abort) -> Result<ReadableFile, Refusal> {
         let found = self.found(path, Kind::Read, Last::Follow, abort)?;
         let permit = self.approve(Want::Read(&found.location), &found.location.to_string(), abort)?;
-        Opened::new(permit, found, &self.session.workspace).map_err(|trouble| failed(trouble, path))
+        ReadableFile::new(permit, found, &self.session.workspace).map_err(|trouble| failed(trouble, path))
     }
 
     /// Opens a directory to look through, with everything in it that the policy does not let the tool read left out.
     pub fn list(&self, path: &Path, abort: &Abort) -> Result<Directory, Refusal> {
         match self.look_at(path, abort)? {
-            Looked::Directory(directory) => Ok(directory),
-            Looked::File(_) => Err(failed(Trouble::NotADirectory, path)),
+            ReadableObject::Directory(directory) => Ok(directory),
+            ReadableObject::File(_) => Err(failed(Trouble::NotADirectory, path)),
         }
     }
 
     /// Opens a file for reading, or a directory to look through, whichever it is: one decision, one record.
-    pub fn look_at(&self, path: &Path, abort: &Abort) -> Result<Looked, Refusal> {
+    pub fn look_at(&self, path: &Path, abort: &Abort) -> Result<ReadableObject, Refusal> {
         let opened = self.read(path, abort)?;
         if !opened.is_directory() {
-            return Ok(Looked::File(Box::new(opened)));
+            return Ok(ReadableObject::File(Box::new(opened)));
         }
         let directory = Directory::open(self.clone(), &opened);
-        directory.map(Looked::Directory).map_err(|trouble| failed(trouble, path))
+        directory.map(ReadableObject::Directory).map_err(|trouble| failed(trouble, path))
     }
 
     /// Finds the place of a file that is to be written. Nothing is created before something is written.

@@ -50,7 +50,7 @@ pub struct Snapshot {
 }
 
 /// Registration of a listener to changes, until it is dropped.
-pub struct Listening {
+pub struct Subscription {
     session: Arc<Session>,
     id: u64,
 }
@@ -116,10 +116,10 @@ impl Guards {
 
     /// Calls `listener` after every change of a tool's policies and after every new answer that holds for the session.
     #[must_use]
-    pub fn on_change(&self, listener: impl Fn(&Snapshot) + Send + Sync + 'static) -> Listening {
+    pub fn on_change(&self, listener: impl Fn(&Snapshot) + Send + Sync + 'static) -> Subscription {
         let id = self.0.counter.fetch_add(1, Ordering::Relaxed);
         lock(&self.0.listeners).push((id, Arc::new(listener)));
-        Listening { session: Arc::clone(&self.0), id }
+        Subscription { session: Arc::clone(&self.0), id }
     }
 
     /// Returns the number of requests that were decided, and the number of them that did not end in a yes.
@@ -195,7 +195,7 @@ impl Own {
     }
 }
 
-impl Drop for Listening {
+impl Drop for Subscription {
     fn drop(&mut self) {
         lock(&self.session.listeners).retain(|(id, _)| *id != self.id);
     }

@@ -23,7 +23,7 @@ use crate::undo::{Undo, Way};
 /// A file that is written and has no name yet. Dropped, it was never there.
 #[derive(Debug)]
 #[must_use]
-pub struct Staged {
+pub struct StagedFile {
     permit: Permit,
     location: Location,
     place: Place,
@@ -31,7 +31,7 @@ pub struct Staged {
     unnamed: Unnamed,
 }
 
-impl Staged {
+impl StagedFile {
     pub(crate) fn new(to: Writable, unnamed: Unnamed, content: &[u8]) -> Result<Self, Trouble> {
         unnamed.write(content)?;
         let Writable { permit, location, place, workspace } = to;

@@ -308,7 +308,7 @@ fn a_listener_may_add_policies_and_listeners_and_leave() {
     let guards = guards(&Config::default_in(&tree.ws), Arc::new(Refuse));
     let guard = guards.tool(&tool("read"));
     let told = Arc::new(AtomicUsize::new(0));
-    let own: Arc<Mutex<Option<ringfence_guard::Listening>>> = Arc::default();
+    let own: Arc<Mutex<Option<ringfence_guard::Subscription>>> = Arc::default();
     let listening = {
         let (guards, guard) = (guards.clone(), guard.clone());
         let (told, own) = (Arc::clone(&told), Arc::clone(&own));

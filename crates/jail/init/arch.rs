@@ -31,9 +31,11 @@ pub mod number {
     pub const PRCTL: usize = 157;
     pub const PREAD: usize = 17;
     pub const READ: usize = 0;
+    pub const RECVFROM: usize = 45;
     pub const RECVMSG: usize = 47;
     pub const RT_SIGTIMEDWAIT: usize = 128;
     pub const SENDMSG: usize = 46;
+    pub const SENDTO: usize = 44;
     pub const UNLINKAT: usize = 263;
     pub const WAIT4: usize = 61;
     pub const WRITE: usize = 1;
@@ -60,9 +62,11 @@ pub mod number {
     pub const PRCTL: usize = 167;
     pub const PREAD: usize = 67;
     pub const READ: usize = 63;
+    pub const RECVFROM: usize = 207;
     pub const RECVMSG: usize = 212;
     pub const RT_SIGTIMEDWAIT: usize = 137;
     pub const SENDMSG: usize = 211;
+    pub const SENDTO: usize = 206;
     pub const UNLINKAT: usize = 35;
     pub const WAIT4: usize = 260;
     pub const WRITE: usize = 64;

@@ -122,6 +122,13 @@ impl Machine {
                 subreap(self.get(ops::CONTROL.into()), self.get(first), self.get(second), self.scripts)
             }
             ops::REMOVE_DIRECTORIES => sweep(first),
+            ops::NETLINK => {
+                let [.., acks, _, _] = operation.arguments;
+                match netlink(self.get(first), [second as usize, third as usize], acks) {
+                    Err(errno) if accepts(operation, errno) => Ok(-1),
+                    result => result,
+                }
+            }
             _ => Err(ENOSYS),
         }
     }
@@ -340,6 +347,31 @@ fn grant(ruleset: i32, beneath: i32, access: u64) -> Result<i32, i32> {
     let arguments = [ruleset as usize, PATH_BENEATH, &raw const rule as usize, 0, 0, 0];
     // SAFETY: for this kind of rule the kernel reads one packed `landlock_path_beneath_attr`, whose layout `Beneath` has.
     result(unsafe { arch::call(number::LANDLOCK_ADD_RULE, arguments) })
+}
+
+/// Sends messages to the kernel and reads the answers, which are all in when the messages are taken.
+fn netlink(socket: i32, [bytes, length]: [usize; 2], acks: u64) -> Result<i32, i32> {
+    const DONTWAIT: usize = 0x40;
+    /// `NLMSG_ERROR`, in the lower half of the second word; the number of the error is the fifth.
+    const ERROR: u32 = 2;
+    let socket = socket as usize;
+    // SAFETY: the script has as many bytes at this address.
+    result(unsafe { arch::call(number::SENDTO, [socket, bytes, length, 0, 0, 0]) })?;
+    let mut left = acks;
+    while left > 0 {
+        let mut answer = [0_u32; 16];
+        let space = [&raw mut answer as usize, size_of_val(&answer)];
+        // SAFETY: the kernel writes at most as many bytes as there is space for.
+        result(unsafe { arch::call(number::RECVFROM, [socket, space[0], space[1], DONTWAIT, 0, 0]) })?;
+        if answer[1] & 0xffff != ERROR {
+            continue;
+        }
+        match answer[4].cast_signed() {
+            0 => left -= 1,
+            errno => return Err(-errno),
+        }
+    }
+    Ok(1)
 }
 
 /// Binds the life of this process to the supervisor's. One that has ended before is seen by its handle.

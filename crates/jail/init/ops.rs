@@ -76,6 +76,9 @@ pub(crate) const REAP: u16 = 11;
 pub(crate) const SUBREAP: u16 = 12;
 /// Waits for the end of the supervisor and removes the directories of a list (1).
 pub(crate) const REMOVE_DIRECTORIES: u16 = 13;
+/// Sends bytes (2) of a length (3) over a netlink socket (1), and reads as many acknowledgements (4); the first error in them counts.
+/// The result is 1.
+pub(crate) const NETLINK: u16 = 14;
 
 /// Number of registers. Each holds a descriptor or a small number.
 pub(crate) const REGISTERS: usize = 1280;

@@ -4,6 +4,5 @@
 //! A command in a jail owns its repository. Everything here reads files that an untrusted program wrote.
 
 pub(crate) mod commit_record;
-pub(crate) mod history;
 pub(crate) mod repository;
 pub(crate) mod state;

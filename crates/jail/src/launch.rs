@@ -141,6 +141,13 @@ pub enum Choice {
 }
 
 impl Choice {
+    /// Reads the word of a policy file: `auto`, or the name of a provider.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        let known = Provider::ALL.into_iter().find(|provider| provider.word() == word);
+        if word == "auto" { Some(Self::Auto) } else { known.map(Self::Only) }
+    }
+
     fn providers(&self) -> &[Provider] {
         match self {
             Self::Auto => &Provider::ALL,
@@ -238,7 +245,7 @@ fn hold_with(
 /// A jail that is made, with a command that has not started.
 pub struct Held {
     provider: Provider,
-    jail: sys::Held,
+    pub(crate) jail: sys::Held,
     masked: Masked,
 }
 

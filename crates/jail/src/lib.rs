@@ -9,6 +9,7 @@
 //! | `host` | knowledge of the host: probe, environment, toolchains |
 //! | `git` | repositories, read without git |
 //! | `terminal` | the filter between a jailed program and the caller's terminal |
+//! | `broker_network` | the network whose only way out is the broker |
 //! | `bridge` | declared ports between two loopbacks |
 //! | `sys/linux/provider`, `setup`, `init` | makes the jail |
 //! | `sys/linux/supervise`, `limits`, `notify`, `terminal` | follows it to its end |
@@ -25,6 +26,7 @@
 //! changes its own process ([`probe::namespaces_here`]) runs in a process that ends with the answer.
 
 pub mod bridge;
+pub mod broker_network;
 mod enforcement;
 mod git;
 mod host;
@@ -32,6 +34,7 @@ mod launch;
 mod masks;
 pub mod plan;
 mod protected_names;
+mod question;
 mod resources;
 pub mod seccomp;
 mod spec;
@@ -39,23 +42,22 @@ mod sys;
 mod terminal;
 mod uses;
 
+pub use crate::git::commit_record::CommitRecord;
+pub use crate::git::repository::{Repository, Unclaimed, repository};
+#[doc(hidden)]
+pub use crate::git::state::read_as_git_index;
+pub use crate::git::state::{GitStateSnapshot, RemovedInstruction};
+pub use ::git::{ObjectId, ObjectIdError};
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
-pub use git::commit_record::CommitRecord;
-#[doc(hidden)]
-pub use git::history::read_as_git_objects;
-pub use git::history::{ObjectId, ObjectIdError};
-pub use git::repository::{Repository, Unclaimed, repository};
-#[doc(hidden)]
-pub use git::state::read_as_git_index;
-pub use git::state::{GitStateSnapshot, RemovedInstruction};
 pub use host::{environment, probe, toolchain};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, ProtectedCommit,
     ProtectedWrite, Provider, Running, Stop, Stream, Streams, Tee, WriteResult, hold, is_typed,
     restore_terminal, sight,
 };
+pub use question::Questions;
 pub use resources::{Amount, Limit, Overrun};
-pub use spec::{Kept, Mode, Network, Spec, View, mode_at};
+pub use spec::{Content, Kept, Mode, Network, Spec, View, mode_at};
 #[doc(hidden)]
 pub use terminal::filter_for_terminal;
 pub use uses::{Use, Uses};

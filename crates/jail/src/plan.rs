@@ -26,6 +26,7 @@ pub use tree::{Access, Grant, Keeps, Kind, Mask, Mount, Skeleton};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::spec::{Network, Spec};
 
@@ -40,12 +41,16 @@ pub struct Plan {
     pub listen: Vec<SocketAddr>,
     /// True if a process outside connects to servers in it.
     pub dial: bool,
+    /// True if the broker is the only way out of it.
+    pub broker: bool,
     /// Entries that are made in the empty root, parents first.
     pub skeleton: Vec<(PathBuf, Skeleton)>,
     /// Mounts, parents first.
     pub mounts: Vec<Mount>,
     /// Entries that are made in private space when everything is mounted, parents first.
     pub late: Vec<(PathBuf, Skeleton)>,
+    /// Bytes of the files that [`Kind::Content`] names by their places here.
+    pub contents: Vec<Arc<[u8]>>,
     /// Directories in which the changes of layered mounts stay. Those of the others are the jail's own.
     pub kept: Vec<Keeps>,
     /// Access beneath each path, for Landlock.
@@ -65,7 +70,8 @@ pub fn questions(as_root: bool) -> impl Iterator<Item = PathBuf> {
 
 /// Which paths [`plan`] wants to know about besides.
 pub fn questions_about(spec: &Spec) -> impl Iterator<Item = PathBuf> {
-    let own = spec.views.iter().map(|view| &view.path).chain([&spec.home]);
+    let contents = spec.contents.iter().map(|content| &content.path);
+    let own = spec.views.iter().map(|view| &view.path).chain(contents).chain([&spec.home]);
     let above = own.clone().flat_map(|path| conflict::shown_above(path, spec));
     let kept = spec.kept.iter().map(|kept| kept.directory.as_path());
     own.map(PathBuf::as_path).chain(above).chain(kept).map(Path::to_owned)
@@ -85,8 +91,10 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
         own_network: spec.network != Network::Open,
         listen: spec.listen.clone(),
         dial: spec.dial,
+        broker: spec.network == Network::Broker,
         late: tree::late(spec, &mounts),
         skeleton: tree::skeleton(Some(spec), host, &mounts, &identity),
+        contents: spec.contents.iter().map(|content| Arc::clone(&content.bytes)).collect(),
         grants: tree::grants(&mounts),
         kept: tree::kept(spec, host),
         absent: absent(&mounts, host),

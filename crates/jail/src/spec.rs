@@ -29,6 +29,8 @@ pub struct Spec {
     pub links: Vec<(PathBuf, PathBuf)>,
     /// Additions of toolchains. A provider that cannot show all of it shows less.
     pub toolchains: toolchain::Shown,
+    /// Read-only files with given bytes, in place of what the host has at their paths.
+    pub contents: Vec<Content>,
     /// Directories for the changes of layered views, if they are to outlive the jail. Of the others nothing is left.
     pub kept: Vec<Kept>,
     /// The names that nothing inside can make or change, in all places where something of the host can be changed.
@@ -95,6 +97,19 @@ impl Mode {
     }
 }
 
+/// A read-only file with given bytes inside.
+///
+/// It lies in the jail's private space and is mounted over its path: a file or a link that the host has there is covered, and nothing
+/// is made on the host. In a system directory or a read-only view the host must have something to cover; in private space the file
+/// is made, and a directory of private space above it can still be renamed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The absolute path inside. No directory of the host on the way to it may be a link.
+    pub path: PathBuf,
+    /// The bytes of the file.
+    pub bytes: Arc<[u8]>,
+}
+
 /// Directory in which the changes of a layered view stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
@@ -140,6 +155,7 @@ impl Spec {
             views: vec![View { path: workspace.to_owned(), mode: Mode::ReadWrite }],
             links: Vec::new(),
             toolchains: toolchain::Shown::default(),
+            contents: Vec::new(),
             kept: Vec::new(),
             protected: Protected::all(),
             repositories: Vec::new(),
@@ -171,6 +187,14 @@ impl Spec {
     pub fn keep(mut self, path: &Path, directory: &Path) -> Self {
         self.kept.push(Kept { path: path.to_owned(), directory: directory.to_owned() });
         self.view(path, Mode::Layered)
+    }
+
+    /// Adds a read-only file with given bytes; one at the same path is replaced.
+    #[must_use]
+    pub fn content(mut self, path: &Path, bytes: impl Into<Arc<[u8]>>) -> Self {
+        self.contents.retain(|content| content.path != path);
+        self.contents.push(Content { path: path.to_owned(), bytes: bytes.into() });
+        self
     }
 
     /// Returns the mode of a path: the deepest view that contains it counts. `None`: no view does.

@@ -13,26 +13,28 @@ use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid
 use rustix::io::Errno;
 
 use crate::change::{Change, Kind, Node, Seen};
-use crate::directory::{Directory, Look, raw};
 use crate::error::{At as _, OverlayError};
 use crate::manifest::Moment;
 use crate::store::{Lock, Overlay};
 use crate::tidy::{tidy, unfold};
+use git::{Directory, Look, raw};
 
 /// Result of applying changes.
 #[derive(Debug)]
-pub struct Applied {
+#[non_exhaustive]
+pub struct ApplyReport {
     /// Number of changes that are real now.
     pub count: usize,
     /// Those that are not.
-    pub left: Vec<Left>,
+    pub left: Vec<UnappliedChange>,
     /// True if nothing is left of the overlay, so that it was removed.
     pub whole: bool,
 }
 
 /// A change that was not applied.
 #[derive(Debug)]
-pub struct Left {
+#[non_exhaustive]
+pub struct UnappliedChange {
     /// In which view.
     pub view: usize,
     /// Path in the view.
@@ -55,7 +57,7 @@ impl Overlay {
         changes: &[&Change],
         parts: &Parts,
         mut record: impl FnMut(&Change) -> Result<(), E>,
-    ) -> Result<Applied, E> {
+    ) -> Result<ApplyReport, E> {
         let (mut count, mut left, mut empty) = (0, Vec::new(), true);
         for view in 0..self.manifest.views.len() {
             let (upper, lower) = (self.upper(view)?, self.lower(view)?);
@@ -78,7 +80,9 @@ impl Overlay {
                         count += 1;
                         done.push(&change.path);
                     }
-                    Err(why) => left.push(Left { view, path: change.path.clone(), why: why.to_string() }),
+                    Err(why) => {
+                        left.push(UnappliedChange { view, path: change.path.clone(), why: why.to_string() });
+                    }
                 }
             }
             work.settle_modes(&own).at(APPLY, here)?;
@@ -94,7 +98,7 @@ impl Overlay {
         } else {
             self.write()?;
         }
-        Ok(Applied { count, left, whole })
+        Ok(ApplyReport { count, left, whole })
     }
 
     /// Remembers that it was us who changed something, and the directories that it is in.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use policy::ProtectedName;
 use rustix::fs::FileType;
 
-use crate::directory::Look;
+use git::Look;
 
 /// One difference. A directory and each thing in it are differences of their own.
 #[derive(Debug, Clone)]

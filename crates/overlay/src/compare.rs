@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::change::{Kind, Node};
-use crate::directory::{Directory, Look};
+use git::{Directory, Look};
 
 /// An entry of a directory.
 #[derive(Clone, Copy)]

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 
 /// Why something cannot be done with an overlay.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OverlayError {
     /// Another process uses it.
     #[error("the overlay {0} is in use")]

@@ -6,7 +6,6 @@
 mod history;
 mod index;
 mod objects;
-mod pack;
 mod refs;
 mod trusted;
 
@@ -16,12 +15,12 @@ use std::path::{Path, PathBuf};
 use policy::{Act, Ground, Protected, ProtectedName, Surroundings};
 
 use crate::change::Change;
-use crate::directory::Directory;
 use crate::error::{At as _, OverlayError};
 use crate::side::Side;
 use crate::store::Overlay;
+use git::Directory;
 use history::History;
-use objects::{ObjectId, ObjectKind, Objects, Unreadable};
+use objects::{Object, ObjectId, Objects, SHA1, Unreadable, parse_id};
 use trusted::{File, Trusted};
 
 /// Changes that a command made to one repository.
@@ -167,7 +166,8 @@ impl Sides<'_> {
     fn fill(&self, told: &mut GitChanges, own: &[&Change]) -> Result<(), Unreadable> {
         let inner: BTreeSet<&Path> =
             own.iter().filter_map(|change| change.path.strip_prefix(&told.path).ok()).collect();
-        told.objects = self.new_objects(&told.path, own)?;
+        let after = Objects::open(self.after, &told.path)?;
+        told.objects = new_objects(&told.path, own, &after);
         if inner.iter().any(|path| path.starts_with("reftable")) {
             return Err(Unreadable::Format("its references are kept in a form that is not known here"));
         }
@@ -175,9 +175,8 @@ impl Sides<'_> {
             return Err(Unreadable::Format(ANCESTORS));
         }
         let leads = refs::changed(self, &told.path, &inner)?;
-        let (before, after) =
-            (Objects::open(self.before, &told.path)?, Objects::open(self.after, &told.path)?);
-        self.is_unaltered(&told.path, own, &before, &after)?;
+        let before = Objects::open(self.before, &told.path)?;
+        is_unaltered(&told.path, own, &before, &after)?;
         let judge = |path: &Path| judged(path);
         let indexes: Vec<_> =
             inner.iter().filter(|path| is_index(path)).map(|it| told.path.join(it)).collect();
@@ -211,64 +210,55 @@ impl Sides<'_> {
         }
         Ok(found)
     }
+}
 
-    /// Counts the new objects: loose ones, and those in new packs.
-    fn new_objects(&self, repository: &Path, own: &[&Change]) -> Result<u64, Unreadable> {
-        let mut count = 0;
-        for change in own.iter().filter(|change| change.before.is_none()) {
-            count += match Stored::at(repository, &change.path) {
-                Some(Stored::Loose(_)) => 1,
-                Some(Stored::Index) => self.pack(&change.path)?.map_or(0, |(pack, _)| pack.count()),
-                Some(Stored::Pack | Stored::Cache) | None => 0,
-            };
+/// Counts the new objects: loose ones, and those in new packs.
+fn new_objects(repository: &Path, own: &[&Change], after: &Objects<'_>) -> u64 {
+    let new = own.iter().filter(|change| change.before.is_none());
+    new.map(|change| match Stored::at(repository, &change.path) {
+        Some(Stored::Loose(_)) => 1,
+        Some(Stored::Index) => {
+            after.pack(&change.path.with_extension("pack")).map_or(0, |(_, it)| it.count())
         }
-        Ok(count)
-    }
+        Some(Stored::Pack | Stored::Cache) | None => 0,
+    })
+    .sum()
+}
 
-    fn pack(&self, index: &Path) -> Result<Option<(pack::Pack, std::fs::File)>, Unreadable> {
-        let files = (self.after.file(index)?, self.after.file(&index.with_extension("pack"))?);
-        if let (Some(index), Some(data)) = files {
-            Ok(Some((pack::Pack::open(index)?, data)))
-        } else {
-            Ok(None)
-        }
-    }
-
-    /// Checks that the content of every object that existed before is the same. Git trusts object IDs and its
-    /// own caches about commits, so a change to either would put other content under a known ID.
-    fn is_unaltered(
-        &self,
-        repository: &Path,
-        own: &[&Change],
-        before: &Objects<'_>,
-        after: &Objects<'_>,
-    ) -> Result<(), Unreadable> {
-        let same = |id: ObjectId, now: (ObjectKind, Vec<u8>)| -> Result<(), Unreadable> {
-            if before.read(id)? == now { Ok(()) } else { Err(ALTERED) }
-        };
-        for change in own.iter().filter(|change| change.after.is_some()) {
-            match Stored::at(repository, &change.path) {
-                Some(Stored::Cache) => return Err(Unreadable::Format(CACHE)),
-                Some(Stored::Loose(_) | Stored::Index | Stored::Pack)
-                    if change.before.is_some() && change.content =>
-                {
-                    return Err(ALTERED);
-                }
-                Some(Stored::Loose(id)) if before.has(id)? => same(id, after.read_loose(id)?)?,
-                Some(Stored::Index) => {
-                    let Some((pack, data)) = self.pack(&change.path)? else { continue };
-                    for at in 0..pack.count() {
-                        let (id, offset) = pack.object(at)?;
-                        if before.has(id)? {
-                            same(id, after.read_from(&pack, &data, offset)?)?;
-                        }
+/// Checks that the content of every object that existed before is the same. Git trusts object IDs and its
+/// own caches about commits, so a change to either would put other content under a known ID.
+fn is_unaltered(
+    repository: &Path,
+    own: &[&Change],
+    before: &Objects<'_>,
+    after: &Objects<'_>,
+) -> Result<(), Unreadable> {
+    let same = |id: ObjectId, now: Object| -> Result<(), Unreadable> {
+        if before.read(id)? == now { Ok(()) } else { Err(ALTERED) }
+    };
+    for change in own.iter().filter(|change| change.after.is_some()) {
+        match Stored::at(repository, &change.path) {
+            Some(Stored::Cache) => return Err(Unreadable::Format(CACHE)),
+            Some(Stored::Loose(_) | Stored::Index | Stored::Pack)
+                if change.before.is_some() && change.content =>
+            {
+                return Err(ALTERED);
+            }
+            Some(Stored::Loose(id)) if before.has(id)? => same(id, after.read_loose(id)?)?,
+            Some(Stored::Index) => {
+                let pack = after.pack(&change.path.with_extension("pack"));
+                let Some((at, index)) = pack else { continue };
+                for row in 0..index.count() {
+                    let (id, offset) = index.object(row, SHA1)?;
+                    if before.has(id)? {
+                        same(id, after.read_packed(at, offset)?)?;
                     }
                 }
-                _ => {}
             }
+            _ => {}
         }
-        Ok(())
     }
+    Ok(())
 }
 
 const ALTERED: Unreadable = Unreadable::Format("objects that were there before are not the same any more");
@@ -299,7 +289,7 @@ impl Stored {
             ["pack", name, ..] if name.starts_with("multi-pack-index") => Some(Self::Cache),
             ["pack", name] if ends(name, "idx") => Some(Self::Index),
             ["pack", name] if ends(name, "pack") => Some(Self::Pack),
-            [top, name] => ObjectId::parse([top, name].concat().as_bytes()).map(Self::Loose),
+            [top, name] => parse_id([top, name].concat().as_bytes()).map(Self::Loose),
             _ => None,
         }
     }

@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, Mode};
 use rustix::io::Errno;
 
-use crate::directory::{Directory, Look};
 use crate::error::{At as _, OverlayError};
 use crate::marks;
-use crate::store::{Kept, Lock, UPPER, WORK, give, remove_at};
+use crate::store::{ChangeDirectory, Lock, UPPER, WORK, give, remove_at};
+use git::{Directory, Look};
 
 /// The directory that contains all homes.
 #[derive(Debug, Clone)]
@@ -31,6 +31,7 @@ pub struct Homes {
 
 /// The home of one project.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Home {
     /// Directory name of the home.
     pub id: String,
@@ -145,8 +146,8 @@ impl Home {
 
     /// Returns the path of the empty directory at which the home appears, and the directory of its files.
     #[must_use]
-    pub fn kept(&self) -> Kept {
-        Kept { path: self.path.join(SEEN), directory: self.path.join(LAYER) }
+    pub fn kept(&self) -> ChangeDirectory {
+        ChangeDirectory { path: self.path.join(SEEN), directory: self.path.join(LAYER) }
     }
 
     /// Returns true if the project directory is gone, or a different one has its path.

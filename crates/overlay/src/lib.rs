@@ -21,7 +21,6 @@
 mod apply;
 mod change;
 mod compare;
-mod directory;
 mod error;
 mod git;
 mod homes;
@@ -35,11 +34,11 @@ mod store;
 mod tidy;
 mod walk;
 
-pub use apply::{Applied, Left, Parts};
+pub use apply::{ApplyReport, Parts, UnappliedChange};
 pub use change::{Change, Kind, Node, Verb};
 pub use error::OverlayError;
 pub use git::{Commit, GitChanges, Head, RefChange, Touched};
 pub use homes::{Home, Homes};
 pub use manifest::{Manifest, Moment, State, View};
 pub use renames::Rename;
-pub use store::{Kept, Lock, Overlay, Store, Wanted};
+pub use store::{ChangeDirectory, Lock, Overlay, OverlayChoice, Store};

@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
+use git::Look;
+pub use git::Moment;
 use serde_json::{Value, json};
-
-use crate::directory::Look;
 
 /// The manifest of an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Manifest {
     /// The directory the agent works in.
     pub workspace: PathBuf,
@@ -47,15 +48,6 @@ pub enum State {
     Running,
     /// It has ended.
     Ended,
-}
-
-/// A point in time, as file systems write it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment {
-    /// Since 1970.
-    pub seconds: i64,
-    /// And so many.
-    pub nanoseconds: u32,
 }
 
 impl Manifest {

@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Mode, OFlags, XattrFlags};
 use rustix::io::Errno;
 
 use crate::compare::Entry;
-use crate::directory::Directory;
+use git::Directory;
 
 const OPAQUE: &str = "user.overlay.opaque";
 const ORIGIN: &str = "user.overlay.origin";

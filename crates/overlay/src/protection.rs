@@ -5,7 +5,7 @@ use std::path::Path;
 use policy::{Act, Ground, Protected, ProtectedName, Surroundings};
 
 use crate::change::{Kind, Node};
-use crate::directory::Directory;
+use git::Directory;
 
 /// Judges names in one view.
 pub(crate) struct Protection<'a> {

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use crate::directory::{Directory, raw};
+use git::{Directory, raw};
 
 /// Removes what a name leads to. Directories in it are moved beside it first, so that no depth costs more than three handles.
 pub(crate) fn remove(parent: &Directory, name: &OsStr) -> Result<(), Errno> {

@@ -9,9 +9,9 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use crate::change::{Change, Kind, Node};
-use crate::directory::Directory;
 use crate::error::OverlayError;
 use crate::store::Overlay;
+use git::Directory;
 
 /// A moved file, by the positions of its two changes in the list of all changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

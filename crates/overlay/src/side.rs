@@ -8,8 +8,8 @@ use std::path::{Component, Path};
 
 use rustix::io::Errno;
 
-use crate::directory::{Directory, Look};
 use crate::marks;
+use git::{Directory, Look};
 
 /// One side of a view.
 #[derive(Clone, Copy)]

@@ -15,13 +15,13 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::change::Change;
-use crate::directory::{Directory, Look, raw};
 use crate::error::{At as _, OverlayError};
 use crate::manifest::{Manifest, Moment, State, View};
 use crate::protection::Protection;
 use crate::side::Side;
 use crate::walk::Walk;
 use crate::{marks, remove};
+use git::{Directory, Look, raw};
 
 /// Directory of overlays.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub struct Store {
 
 /// Which overlay a command writes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum OverlayChoice {
     /// The newest of the workspace, or a new one.
     Newest,
     /// A new one.
@@ -42,6 +42,7 @@ pub enum Wanted {
 
 /// One overlay.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Overlay {
     /// Its name.
     pub id: String,
@@ -52,7 +53,8 @@ pub struct Overlay {
 
 /// Directories for the changes of a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+#[non_exhaustive]
+pub struct ChangeDirectory {
     /// The view.
     pub path: PathBuf,
     /// A directory with `upper` and `work` in it.
@@ -124,15 +126,15 @@ impl Store {
     /// An overlay for a command that may change these views; each is the directory of a repository itself, or not.
     pub fn begin(
         &self,
-        wanted: &Wanted,
+        wanted: &OverlayChoice,
         workspace: &Path,
         command: &str,
         views: &[(PathBuf, bool)],
-    ) -> Result<(Overlay, Lock, Vec<Kept>), OverlayError> {
+    ) -> Result<(Overlay, Lock, Vec<ChangeDirectory>), OverlayError> {
         let old = match wanted {
-            Wanted::Newest => self.newest(workspace)?,
-            Wanted::New => None,
-            Wanted::Id(id) => Some(self.find(id)?),
+            OverlayChoice::Newest => self.newest(workspace)?,
+            OverlayChoice::New => None,
+            OverlayChoice::Id(id) => Some(self.find(id)?),
         };
         let Some(overlay) = old else {
             let (overlay, lock) = self.make(workspace)?;
@@ -295,7 +297,11 @@ impl Overlay {
     }
 
     /// Gets ready for the next command.
-    fn go_on(mut self, command: &str, views: &[(PathBuf, bool)]) -> Result<(Self, Vec<Kept>), OverlayError> {
+    fn go_on(
+        mut self,
+        command: &str,
+        views: &[(PathBuf, bool)],
+    ) -> Result<(Self, Vec<ChangeDirectory>), OverlayError> {
         let kept = views.iter().map(|(path, repository)| self.keep(path, *repository));
         let kept = kept.collect::<Result<_, _>>()?;
         command.clone_into(&mut self.manifest.command);
@@ -305,7 +311,7 @@ impl Overlay {
     }
 
     /// Returns the directory for the changes of a directory, which is made if it does not exist yet.
-    fn keep(&mut self, path: &Path, repository: bool) -> Result<Kept, OverlayError> {
+    fn keep(&mut self, path: &Path, repository: bool) -> Result<ChangeDirectory, OverlayError> {
         let found = Directory::open(path).and_then(|directory| directory.own()).at("cannot open", path)?;
         let known = self.manifest.views.iter().position(|view| view.path == path);
         if known.is_some_and(|view| self.manifest.views[view].id != found.id()) {
@@ -317,7 +323,7 @@ impl Overlay {
             self.make_view(view, &found)?;
             self.manifest.views.push(View { path: path.to_owned(), id: found.id(), repository });
         }
-        Ok(Kept { path: path.to_owned(), directory })
+        Ok(ChangeDirectory { path: path.to_owned(), directory })
     }
 
     /// Makes the place for a view's changes. It belongs to the owner of the view, as whom the command sees itself.

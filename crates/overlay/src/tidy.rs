@@ -6,10 +6,10 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use crate::compare::Entry;
-use crate::directory::Directory;
 use crate::error::{At as _, OverlayError};
 use crate::marks;
 use crate::walk::DEEPEST;
+use git::Directory;
 
 /// Writes out what a mark on a directory says at once: that everything below it is gone.
 ///

@@ -9,11 +9,11 @@ use rustix::io::Errno;
 
 use crate::change::{Change, Seen};
 use crate::compare::Entry;
-use crate::directory::{Directory, Look};
 use crate::error::{At as _, OverlayError};
 use crate::manifest::Manifest;
 use crate::marks;
 use crate::protection::Protection;
+use git::{Directory, Look};
 
 /// Deeper than directories are nested in practice; each level holds two handles.
 pub(crate) const DEEPEST: usize = 200;

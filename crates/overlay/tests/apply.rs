@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use ringfence_overlay::{Applied, Change, Lock, Overlay, OverlayError, Store, Wanted};
+use ringfence_overlay::{ApplyReport, Change, Lock, Overlay, OverlayChoice, OverlayError, Store};
 use tempfile::TempDir;
 
 /// A workspace `ws`, a directory `aside`, and an overlay of the workspace.
@@ -28,7 +28,7 @@ impl Place {
         fs::write(root.join("aside/inner"), "mine").unwrap();
         let workspace = root.join("ws");
         let store = Store::at(&root.join("state"));
-        let begun = store.begin(&Wanted::New, &workspace, "", &[(workspace.clone(), false)]);
+        let begun = store.begin(&OverlayChoice::New, &workspace, "", &[(workspace.clone(), false)]);
         let (overlay, lock, kept) = begun.unwrap();
         let upper = kept[0].directory.join("upper");
         Self { whole, overlay, lock, upper }
@@ -46,7 +46,7 @@ impl Place {
     }
 
     /// Applies everything, with something happening after it was looked at.
-    fn applied(self, between: impl FnOnce(&Path)) -> (Applied, TempDir) {
+    fn applied(self, between: impl FnOnce(&Path)) -> (ApplyReport, TempDir) {
         let changes = self.overlay.changes().unwrap();
         between(&self.whole.path().canonicalize().unwrap());
         let all: Vec<&Change> = changes.iter().collect();

@@ -1,6 +1,9 @@
 //! Characters that show nothing, change how others are read, or are pictures.
 
-use crate::tables::characters::{NAMES, RANGES};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::tables::characters::{LOOK_ALIKES, NAMES, RANGES, SCRIPTS};
 
 /// A property that decides how a character is treated.
 ///
@@ -42,6 +45,31 @@ impl CharacterClass {
 #[must_use]
 pub fn character_name(c: char) -> Option<&'static str> {
     NAMES.split('\n').nth(row_of(c)?).filter(|name| !name.is_empty())
+}
+
+/// Returns true if a character belongs to a script with letters that look like ASCII letters.
+#[must_use]
+pub fn has_look_alikes(c: char) -> bool {
+    SCRIPTS.iter().any(|(first, last)| (*first..=*last).contains(&u32::from(c)))
+}
+
+/// Returns the ASCII letter or digit that a character of another script looks like.
+///
+/// ```
+/// assert_eq!(ringfence_policy::looks_like('\u{430}'), Some('a'));
+/// assert_eq!(ringfence_policy::looks_like('a'), None);
+/// ```
+#[must_use]
+pub fn looks_like(c: char) -> Option<char> {
+    static PLAIN: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
+        let rows = LOOK_ALIKES.lines().filter_map(|line| line.split_once(' '));
+        rows.flat_map(|(plain, others)| {
+            let others = others.split(' ').filter_map(|code| u32::from_str_radix(code, 16).ok());
+            others.filter_map(char::from_u32).zip(plain.chars().cycle())
+        })
+        .collect()
+    });
+    if has_look_alikes(c) { PLAIN.get(&c).copied() } else { None }
 }
 
 fn row_of(c: char) -> Option<usize> {

@@ -50,6 +50,14 @@ codes! {
     PrivateAddress = "RF-N003", "address that is not public";
     HostRule = "RF-N004", "a host in `network` decided";
     UnknownHost = "RF-N005", "host that no rule names";
+    NameMismatch = "RF-N006", "names that disagree";
+    UnreadableTraffic = "RF-N007", "traffic that cannot be judged";
+    Unreachable = "RF-N008", "host that cannot be reached";
+    BadRequest = "RF-N009", "request with more than one reading";
+    TrafficLimit = "RF-N010", "limit of the broker reached";
+    RequestScope = "RF-N011", "request outside the permitted methods and paths";
+    PlaceholderElsewhere = "RF-N012", "placeholder of a secret at another host";
+    SecretUnavailable = "RF-N013", "secret that cannot be used";
 
     Rule = "RF-R001", "a rule decided";
     NobodyAnswered = "RF-R002", "nobody answered";
@@ -129,7 +137,7 @@ codes! {
     JailMissingPath = "RF-J002", "path that is not there";
     JailUnavailable = "RF-J003", "no jail on this machine";
     JailBelowRequired = "RF-J004", "enforcement below what is required";
-    JailNoBroker = "RF-J005", "the broker is not built yet";
+    JailNoBroker = "RF-J005", "no network through the broker";
     JailStepFailed = "RF-J006", "the jail could not be made";
     JailNotFound = "RF-J007", "command not found";
     JailNotExecutable = "RF-J008", "command not executable";

@@ -1,5 +1,7 @@
 //! Files that hold secrets, with a column for every use.
 
+use std::sync::LazyLock;
+
 use crate::tables::credentials::{FILES, PUBLIC, TEMPLATE};
 
 /// A file or directory that holds secrets.
@@ -88,7 +90,8 @@ pub enum SecretStore {
 /// assert_eq!(shadow.read, Some("where the passwords of all users are kept"));
 /// ```
 pub fn credential_files() -> impl Iterator<Item = CredentialFile> {
-    FILES.lines().filter_map(read)
+    static ROWS: LazyLock<Vec<CredentialFile>> = LazyLock::new(|| FILES.lines().filter_map(read).collect());
+    ROWS.iter().copied()
 }
 
 /// Returns the patterns that are forbidden by default, in the order of the table.

@@ -9,8 +9,9 @@ use regex::Regex;
 use crate::address::not_public;
 use crate::decision::Effect;
 use crate::host::{Endpoint, HostError, HostName, split_port};
+use crate::known_hosts::known_hosts;
 use crate::pattern::{Pattern, PatternError, check_length, search};
-use crate::tables::hosts::{LOCAL_SUFFIXES, PUBLIC_SECOND_LEVELS, SHARED_HOSTS};
+use crate::tables::hosts::{LOCAL_SUFFIXES, PUBLIC_SECOND_LEVELS};
 
 /// Which hosts a rule is about.
 #[derive(Debug, Clone)]
@@ -74,6 +75,25 @@ impl HostPattern {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Returns true if a permission with this pattern is about an endpoint.
+    #[must_use]
+    pub fn matches(&self, endpoint: &Endpoint) -> bool {
+        let port = self.port.is_none_or(|port| port == endpoint.port);
+        port && match (&self.hosts, &endpoint.host) {
+            (Hosts::Exact(own), host) => own == host,
+            (Hosts::Below(domain), HostName::Name(name)) => name != domain && at_or_below(name, domain),
+            (Hosts::AtOrBelow(domain), HostName::Name(name)) => at_or_below(name, domain),
+            (Hosts::Regex(regex), host) => regex.is_match(&host.to_string()),
+            (Hosts::Below(_) | Hosts::AtOrBelow(_), HostName::Address(_)) => false,
+        }
+    }
+
+    /// Returns true if the pattern names the port of an endpoint and is about it.
+    #[must_use]
+    pub fn names_port(&self, endpoint: &Endpoint) -> bool {
+        self.port.is_some() && self.matches(endpoint)
     }
 
     /// A host and port that match; none is known for an expression.
@@ -156,7 +176,9 @@ impl HostPattern {
             Hosts::Exact(HostName::Name(name)) | Hosts::Below(name) | Hosts::AtOrBelow(name) => name,
             Hosts::Exact(HostName::Address(_)) | Hosts::Regex(_) => return None,
         };
-        SHARED_HOSTS.iter().find(|(host, _)| at_or_below(name, host)).map(|(_, because)| *because)
+        let shared = known_hosts().filter(|host| host.is_shared);
+        let fitting = shared.filter(|host| at_or_below(name, host.name.trim_start_matches('.')));
+        fitting.max_by_key(|host| host.name.len()).map(|host| host.reason)
     }
 }
 

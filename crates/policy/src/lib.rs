@@ -19,6 +19,7 @@
 //! ```
 
 mod address;
+mod agent;
 mod answers;
 mod automaton;
 mod chain;
@@ -38,16 +39,20 @@ mod git_settings;
 mod glob;
 mod host;
 mod host_pattern;
+mod host_set;
 mod invocation;
+mod known_hosts;
 mod limit;
 mod location;
 mod operand;
 mod options;
 mod path_index;
 mod pattern;
+mod programs;
 mod protected;
 mod reading;
 mod request;
+mod route;
 mod rule;
 mod rules;
 mod shown;
@@ -58,9 +63,10 @@ mod tool;
 mod word_pattern;
 
 pub use address::{is_metadata, not_public};
+pub use agent::{AgentRecipe, SecretPreset, agent_for, agents, secret_preset, secret_presets};
 pub use answers::{Answers, Cover, Remembered, RequestKey};
 pub use chain::{Chain, Floor, Link, NameTaken, Phase, Policy, Position, Said, Trace};
-pub use characters::{CharacterClass, character_name};
+pub use characters::{CharacterClass, character_name, has_look_alikes, looks_like};
 pub use code::Code;
 pub use command::CommandPattern;
 pub use command_rules::{CommandRules, CommandRulesError, approve_commands, deny_commands};
@@ -75,18 +81,25 @@ pub use git_settings::{GitSetting, GitSettingsError, git_settings};
 pub use glob::{Glob, GlobError, escape};
 pub use host::{Endpoint, HostError, HostName};
 pub use host_pattern::{HostIndex, HostPattern, HostPatternError};
+pub use host_set::{HostSet, SetHost, host_set, host_sets, sets_containing};
 pub use invocation::{
     Argv, Assignment, Certainty, Direction, Finding, Invocation, Program, Redirect, Span, Word,
 };
+pub use known_hosts::{KnownHost, known_hosts};
 pub use limit::{Breaker, BreakerLimit, Exhausted, Limits, Meter, Windows};
 pub use location::{Location, LocationError, Siblings, lexical};
 pub use path_index::{Case, PathIndex, PathPattern, Reach};
 pub use pattern::{MAX_PATTERN, MAX_REGEX, Pattern, PatternError};
+pub use programs::{KnownProgram, ProgramClass};
 pub use protected::{
     Act, Beside, Ground, Protected, ProtectedName, ProtectedNames, Ruling, Standing, Surroundings, Tier,
     UNFINISHED, UNFINISHED_DEPTH, Verdict, is_repository,
 };
 pub use request::{Arguments, Execution, Kind, Request, Want};
+pub use route::{
+    HostAddress, Inject, PathGlob, PathGlobError, ProxyAddress, ProxyAddressError, ProxyScheme, RequestRule,
+    RequestScope, Route, Scheme, SecretSource, SecretSourceError, permits_request,
+};
 pub use rule::{Kinds, Rule, Subject};
 pub use rules::{CommandFiles, RuleSet, unprovable};
 pub use shown::{Shown, misleads};

@@ -8,14 +8,41 @@ use std::path::Path;
 use crate::command::installed_name;
 use crate::invocation::{Direction, Invocation, Program, Word};
 use crate::location::{Pair, lexical};
+use crate::programs::KnownProgram;
 use crate::request::Kind;
-use crate::tables::habits::{HABITS, Habit};
+
+/// Use that a program makes of the files among its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Habit {
+    /// Its words are no files.
+    No,
+    /// It reads them, also those that are written without a slash.
+    Read,
+    /// It reads those that stand behind an expression.
+    ReadBehind,
+    /// It changes them and does not read them.
+    Write,
+    /// It reads and changes them.
+    ReadAndWrite,
+}
 
 /// Returns the use that a program makes of the files among its words; `None` when it is not known.
 fn habit(program: &Program) -> Option<Habit> {
     let word = program.argv.words().first()?;
-    let name = installed_name(&word.text).unwrap_or(&word.text);
-    HABITS.binary_search_by_key(&name, |(known, _)| known).ok().map(|at| HABITS[at].1)
+    Habit::of(KnownProgram::named(installed_name(&word.text).unwrap_or(&word.text))?)
+}
+
+impl Habit {
+    fn of(program: KnownProgram) -> Option<Self> {
+        Some(match program.files {
+            "no" => Self::No,
+            "read" => Self::Read,
+            "read-behind" => Self::ReadBehind,
+            "write" => Self::Write,
+            "read-and-write" => Self::ReadAndWrite,
+            _ => return None,
+        })
+    }
 }
 
 fn kinds(habit: Option<Habit>, is_hazardous: bool, strangers: Strangers) -> &'static [Kind] {
@@ -193,8 +220,10 @@ mod tests {
     use crate::{Argv, Redirect};
 
     #[test]
-    fn the_table_is_sorted() {
-        assert!(HABITS.is_sorted_by(|(a, _), (b, _)| a < b));
+    fn every_word_of_the_table_is_known() {
+        for program in KnownProgram::all() {
+            assert_eq!(Habit::of(program).is_some(), !program.files.is_empty(), "{program:?}");
+        }
     }
 
     fn program(line: &str) -> Program {

@@ -1,4 +1,6 @@
-//! Options of well-known programs: the types of the reviewed table, and lookups in it.
+//! Options of well-known programs: the rows of the reviewed table, and lookups in it.
+
+use std::sync::LazyLock;
 
 use crate::tables::options::{COMMANDS, PROGRAMS};
 
@@ -7,17 +9,18 @@ use crate::tables::options::{COMMANDS, PROGRAMS};
 pub(crate) struct CommandEntry {
     pub(crate) style: Style,
     /// The program or subcommand above it, if its options also count behind this subcommand.
-    pub(crate) inherits: Option<u16>,
-    /// Subcommands by their names, sorted. Two names can lead to one entry.
-    pub(crate) subcommands: &'static [(&'static str, u16)],
-    pub(crate) options: &'static [OptionEntry],
+    inherits: Option<usize>,
+    /// Subcommands with a blank between them, each with the number of its entry: `push=46`. Two names can lead to one entry.
+    subcommands: &'static str,
+    /// Options in the notation of `tables/options.toml`, with a blank between them.
+    options: &'static str,
 }
 
 /// One option with all its names.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OptionEntry {
-    /// The names, one blank between them. A text each would be an address each, and every start of the program would pay for it.
-    pub(crate) names: &'static str,
+    /// The names with a comma between them.
+    names: &'static str,
     pub(crate) takes: Takes,
 }
 
@@ -59,21 +62,25 @@ impl CommandEntry {
         find(self.subcommands, name)
     }
 
+    /// The names of its subcommands.
+    pub(crate) fn subcommand_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        numbered(self.subcommands).map(|(name, _)| name)
+    }
+
     /// Returns true if an entry is this one or one of its subcommands.
     pub(crate) fn leads_to(&self, wanted: &Self) -> bool {
-        let below = |(_, at): &(&str, u16)| {
-            COMMANDS.get(usize::from(*at)).is_some_and(|entry| entry.leads_to(wanted))
-        };
-        std::ptr::eq(self, wanted) || self.subcommands.iter().any(below)
+        let mut below =
+            numbered(self.subcommands).filter_map(|(_, at)| entries().get(at.parse::<usize>().ok()?));
+        std::ptr::eq(self, wanted) || below.any(|entry| entry.leads_to(wanted))
     }
 
     /// The option of exactly this name.
-    pub(crate) fn option(&'static self, name: &str) -> Option<&'static OptionEntry> {
-        self.lineage().find_map(|entry| entry.options.iter().find(|option| option.is_called(name)))
+    pub(crate) fn option(&'static self, name: &str) -> Option<OptionEntry> {
+        self.all_options().find(|option| option.is_called(name))
     }
 
     /// The option of one letter: `-r`.
-    pub(crate) fn letter(&'static self, letter: char) -> Option<&'static OptionEntry> {
+    pub(crate) fn letter(&'static self, letter: char) -> Option<OptionEntry> {
         if !letter.is_ascii() {
             return None;
         }
@@ -86,21 +93,41 @@ impl CommandEntry {
     pub(crate) fn options_starting<'a>(
         &'static self,
         start: &'a str,
-    ) -> impl Iterator<Item = &'static OptionEntry> + 'a {
-        let begins = move |option: &&OptionEntry| option.names().any(|name| name.starts_with(start));
-        self.lineage().flat_map(move |entry| entry.options.iter().filter(begins))
+    ) -> impl Iterator<Item = OptionEntry> + 'a {
+        self.all_options().filter(move |option| option.names().any(|name| name.starts_with(start)))
     }
 
-    /// The entry and those from which it inherits.
-    fn lineage(&'static self) -> impl Iterator<Item = &'static Self> {
-        std::iter::successors(Some(self), |entry| COMMANDS.get(usize::from(entry.inherits?)))
+    /// The options of the entry and of those from which it inherits.
+    fn all_options(&'static self) -> impl Iterator<Item = OptionEntry> {
+        let lineage = std::iter::successors(Some(self), |entry| entries().get(entry.inherits?));
+        lineage.flat_map(|entry| entry.options.split_ascii_whitespace().map(OptionEntry::read))
+    }
+
+    fn read(line: &'static str) -> Option<Self> {
+        let mut columns = line.split('|').skip(1);
+        let mut next = || columns.next();
+        let style = match next()? {
+            "bundle" => Style::Bundle,
+            "toolchain" => Style::Toolchain,
+            "words" | "flags" => Style::Words,
+            "assignments" => Style::Assignments,
+            _ => Style::Clusters,
+        };
+        Some(Self { style, inherits: next()?.parse().ok(), subcommands: next()?, options: next()? })
     }
 }
 
 impl OptionEntry {
+    fn read(token: &'static str) -> Self {
+        let marks = [("=?", Takes::Attached), ("=-", Takes::OptionName), ("=", Takes::Value)];
+        let marked = marks.iter().find_map(|(mark, takes)| Some((token.strip_suffix(mark)?, *takes)));
+        let (names, takes) = marked.unwrap_or((token, Takes::Nothing));
+        Self { names, takes }
+    }
+
     /// All names of the option.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.names.split(' ')
+        self.names.split(',')
     }
 
     /// Returns true if this is one of its names.
@@ -109,7 +136,7 @@ impl OptionEntry {
     }
 
     /// Returns true if the next word is its value, if none is attached.
-    pub(crate) fn takes_next(&self) -> bool {
+    pub(crate) fn takes_next(self) -> bool {
         matches!(self.takes, Takes::Value | Takes::OptionName)
     }
 }
@@ -125,9 +152,20 @@ impl Style {
     }
 }
 
-fn find(names: &[(&str, u16)], name: &str) -> Option<&'static CommandEntry> {
-    let at = names.binary_search_by_key(&name, |(known, _)| known).ok()?;
-    COMMANDS.get(usize::from(names[at].1))
+/// The rows of the table; a line that could not be read would move the numbers of the others, so a test counts them.
+fn entries() -> &'static [CommandEntry] {
+    static ENTRIES: LazyLock<Vec<CommandEntry>> =
+        LazyLock::new(|| COMMANDS.lines().filter_map(CommandEntry::read).collect());
+    &ENTRIES
+}
+
+fn numbered(names: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    names.split_ascii_whitespace().filter_map(|name| name.split_once('='))
+}
+
+fn find(names: &'static str, wanted: &str) -> Option<&'static CommandEntry> {
+    let (_, at) = numbered(names).find(|(name, _)| *name == wanted)?;
+    entries().get(at.parse::<usize>().ok()?)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(crate) enum Place {
 pub(crate) struct Given<'a> {
     /// The argument it stands in.
     pub(crate) at: usize,
-    pub(crate) entry: Option<&'static OptionEntry>,
+    pub(crate) entry: Option<OptionEntry>,
     pub(crate) spelled: Spelled<'a>,
     pub(crate) value: Value<'a>,
 }
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
         Place::Option
     }
 
-    fn value_of(&mut self, at: usize, entry: &OptionEntry, attached: Option<&'a str>) -> Value<'a> {
+    fn value_of(&mut self, at: usize, entry: OptionEntry, attached: Option<&'a str>) -> Value<'a> {
         match (entry.takes, attached) {
             (_, Some(value)) => Value::Attached(value),
             (Takes::Value | Takes::OptionName, None) => {

@@ -235,7 +235,7 @@ fn subcommand_names(
 ) -> Box<[&'static str]> {
     let (Some(program), Some(wanted)) = (program, wanted) else { return Box::default() };
     let leads = |name: &&str| program.subcommand(name).is_some_and(|entry| entry.leads_to(wanted));
-    program.subcommands.iter().map(|(name, _)| *name).filter(leads).collect()
+    program.subcommand_names().filter(leads).collect()
 }
 
 fn option_words(

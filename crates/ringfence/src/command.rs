@@ -12,7 +12,7 @@ use policy::{Arguments, Execution, Shown, ToolName};
 use shell::{Dialect, Surroundings};
 
 use crate::approved::{Approved, directory};
-use crate::job::{Job, Order, Snapshot, StartError, Status};
+use crate::job::{Job, JobRequest, Snapshot, StartError, Status};
 use crate::journal::Journal;
 use crate::session::{PROFILE, Session};
 
@@ -42,7 +42,7 @@ pub struct AdmittedTask {
     permit: Permit,
     approved: Approved,
     spec: Spec,
-    order: Order,
+    order: JobRequest,
 }
 
 impl AdmittedTask {
@@ -87,7 +87,7 @@ fn each(refused: &[Refused]) -> String {
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ran {
+pub struct CommandResult {
     /// The exit code: the command's own, 128 and the signal, or 124 for a limit.
     pub code: u8,
     /// Way in which it ended.
@@ -102,12 +102,12 @@ pub struct Ran {
 
 impl Session {
     /// Runs a line with a shell in the jail, and waits for its end.
-    pub fn run(&self, line: &str) -> Result<Ran, NotStarted> {
+    pub fn run(&self, line: &str) -> Result<CommandResult, NotStarted> {
         self.run_until(line, &Abort::new())
     }
 
     /// Runs a line with a shell in the jail, and waits for its end; throwing `abort` ends it.
-    pub fn run_until(&self, line: &str, abort: &Abort) -> Result<Ran, NotStarted> {
+    pub fn run_until(&self, line: &str, abort: &Abort) -> Result<CommandResult, NotStarted> {
         let job = self.start_line(line, abort)?;
         let _status = job.wait(None, abort);
         read_outcome(&job)
@@ -136,7 +136,7 @@ impl Session {
         let mut spec = parts.spec_of(guard.tool()).clone();
         add_variables(&mut spec, task.variables, &cwd)?;
         let keep = spec.limits.output.and_then(|most| usize::try_from(most).ok()).unwrap_or(KEEP);
-        let mut order = Order::shell(task.line, &cwd, keep);
+        let mut order = JobRequest::shell(task.line, &cwd, keep);
         let dialects =
             if order.argv[0] == "/bin/bash" { Dialect::Bash.alone() } else { Dialect::Sh.readers() };
         let around =
@@ -173,12 +173,18 @@ impl Session {
 }
 
 /// Returns the outcome of a command that has ended.
-pub(crate) fn read_outcome(job: &Job) -> Result<Ran, NotStarted> {
+pub(crate) fn read_outcome(job: &Job) -> Result<CommandResult, NotStarted> {
     match job.status() {
         Status::Ended(ended) => {
             let Snapshot { output, error } = job.output();
             let [output, error] = [output, error].map(|kept| kept.text());
-            Ok(Ran { code: ended.end.code(), end: ended.end, output, error, duration: ended.duration })
+            Ok(CommandResult {
+                code: ended.end.code(),
+                end: ended.end,
+                output,
+                error,
+                duration: ended.duration,
+            })
         }
         Status::Failed(why) => Err(NotStarted::Unfollowed(why)),
         Status::Running => Err(StartError::Lost.into()),

@@ -7,6 +7,7 @@ use policy::{Act, Ground, Kind, Shown, Verdict};
 
 /// One refused action in words. Text from the command is escaped.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DeniedAction {
     /// Kind of the action.
     pub kind: Kind,
@@ -64,7 +65,9 @@ impl DeniedAction {
             }
             Denial::Connection(to) => {
                 let by = format!("profile `{profile}` has no network");
-                (Kind::Connect, Shown::text(to).to_string(), by, "--network open".to_owned())
+                let to = Shown::text(to).to_string();
+                let allow = format!("--network broker --allow {to}");
+                (Kind::Connect, to, by, allow)
             }
         };
         Self { kind, object, by, allow }
@@ -118,7 +121,7 @@ mod tests {
             ),
             (
                 Denial::Connection("192.0.2.1:443".into()),
-                "connect 192.0.2.1:443: profile `review` has no network; to allow it: --network open",
+                "connect 192.0.2.1:443: profile `review` has no network; to allow it: --network broker --allow 192.0.2.1:443",
             ),
             (
                 Denial::File("/a\u{1b}[2K".into()),

@@ -55,7 +55,7 @@ use jail::Stream;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 
-use crate::command::{NotStarted, Ran, read_outcome};
+use crate::command::{CommandResult, NotStarted, read_outcome};
 use crate::job::{Job, StartError};
 use crate::session::Session;
 
@@ -120,12 +120,12 @@ impl AsyncSession {
     }
 
     /// Runs a line with a shell in the jail. Dropping the future ends every process that the line started.
-    pub async fn run(&self, line: &str) -> Result<Ran, NotStarted> {
+    pub async fn run(&self, line: &str) -> Result<CommandResult, NotStarted> {
         self.run_until(line, &Abort::new()).await
     }
 
     /// Runs a line with a shell in the jail until it ends or `abort` is thrown.
-    pub async fn run_until(&self, line: &str, abort: &Abort) -> Result<Ran, NotStarted> {
+    pub async fn run_until(&self, line: &str, abort: &Abort) -> Result<CommandResult, NotStarted> {
         let line = line.to_owned();
         let ran = self.perform_until(abort, move |session, abort| session.run_until(&line, abort)).await;
         ran.unwrap_or_else(|error| Err(error.into()))
@@ -244,7 +244,7 @@ impl AsyncJob {
     }
 
     /// Waits for the end of the command.
-    pub async fn wait(self) -> Result<Ran, NotStarted> {
+    pub async fn wait(self) -> Result<CommandResult, NotStarted> {
         while self.job().status().is_running() {
             self.notifier.0.notified().await;
         }

@@ -16,16 +16,21 @@ pub(crate) struct HeldJail {
 
 /// Explains why no jail was made.
 #[derive(Debug)]
-pub(crate) enum HoldError {
+pub(crate) enum HoldError<E> {
+    /// A step before it failed.
+    #[cfg_attr(not(feature = "policy-file"), expect(dead_code, reason = "only runs have such steps"))]
+    Run(E),
     /// A port of the host cannot be opened.
     Port(Closed),
     /// The jail cannot be made.
     Jail(JailError),
 }
 
-/// Explains why a held command was not released.
+/// Explains why a held command was not released. `E`: the way out of the jail could not be opened.
 #[derive(Debug)]
-pub(crate) enum ReleaseError {
+pub(crate) enum ReleaseError<E> {
+    /// The way out.
+    Egress(E),
     /// Ports cannot be bridged.
     Ports(io::Error),
     /// The jail failed.
@@ -34,13 +39,13 @@ pub(crate) enum ReleaseError {
 
 impl HeldJail {
     /// Makes the jail and opens the host's side of its ports.
-    pub(crate) fn make(
+    pub(crate) fn make<E>(
         early: Option<Early>,
         choice: Choice,
         spec: &Spec,
         command: &Command,
         ports: &[Port],
-    ) -> Result<Self, HoldError> {
+    ) -> Result<Self, HoldError<E>> {
         let doors = Doors::open(ports).map_err(HoldError::Port)?;
         let mut spec = spec.clone();
         (spec.listen, spec.dial) = (doors.listen(), doors.dials());
@@ -64,43 +69,49 @@ impl HeldJail {
         self.held.stop()
     }
 
-    /// Captures the state of git in the workspace, bridges the ports and releases the command.
-    pub(crate) fn release(mut self, spec: &Spec) -> Result<RunningJail, ReleaseError> {
+    /// Bridges the ports, opens the way out, captures the state of git in the workspace and releases the command.
+    pub(crate) fn release<T, E>(
+        mut self,
+        spec: &Spec,
+        open: impl FnOnce(&mut Held) -> Result<T, E>,
+    ) -> Result<RunningJail<T>, ReleaseError<E>> {
         let bridges = self.doors.bridge(self.held.listeners(), self.held.sockets());
         let bridges = bridges.map_err(ReleaseError::Ports)?;
+        let egress = open(&mut self.held).map_err(ReleaseError::Egress)?;
         let snapshot = GitStateSnapshot::capture(spec);
         let running = self.held.release().map_err(ReleaseError::Jail)?;
-        Ok(RunningJail { running, bridges, snapshot })
+        Ok(RunningJail { running, bridges, snapshot, egress })
     }
 }
 
 /// A command that runs in its jail. Dropping this ends it.
-pub(crate) struct RunningJail {
+pub(crate) struct RunningJail<T> {
     running: Running,
     bridges: Bridges,
     snapshot: GitStateSnapshot,
+    egress: T,
 }
 
 /// The end of a jail.
 #[cfg_attr(not(feature = "policy-file"), expect(dead_code, reason = "jobs report them by the last step"))]
-pub(crate) struct EndedJail<T> {
+pub(crate) struct EndedJail<L> {
     /// Outcome, if the command could be followed to its end.
     pub(crate) outcome: Result<Outcome, JailError>,
     /// Result of the last step.
-    pub(crate) last: T,
+    pub(crate) last: L,
     /// Note on connections that the ports refused.
     pub(crate) refused_connections: Option<String>,
 }
 
-impl RunningJail {
+impl<T> RunningJail<T> {
     /// Waits for the end, removes instructions that would make git run a program outside, and calls `last` while the signals
-    /// that would end this process are still blocked.
-    pub(crate) fn wait_then<T>(
+    /// that would end this process are still blocked. It closes the way out.
+    pub(crate) fn wait_then<L>(
         self,
-        last: impl FnOnce(Result<&Outcome, &JailError>, Vec<RemovedInstruction>) -> T,
-    ) -> EndedJail<T> {
-        let Self { running, bridges, snapshot } = self;
-        let (outcome, last) = running.wait_then(|waited| last(waited, snapshot.remove_new()));
+        last: impl FnOnce(Result<&Outcome, &JailError>, Vec<RemovedInstruction>, T) -> L,
+    ) -> EndedJail<L> {
+        let Self { running, bridges, snapshot, egress } = self;
+        let (outcome, last) = running.wait_then(|waited| last(waited, snapshot.remove_new(), egress));
         let count = bridges.end();
         let refused_connections =
             (count > 0).then(|| format!("{count} connections to ports were turned away: too many at once"));

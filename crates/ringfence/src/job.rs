@@ -28,8 +28,8 @@ use policy::Shown;
 pub use clean::Cleaner;
 pub use jobs::Jobs;
 pub use meaning::meaning;
-pub use output::{Amount, Kept, LastLines, Piece, Snapshot};
-pub use spill::{Cut, SpillError, Spills};
+pub use output::{Amount, KeptOutput, LastLines, Piece, Snapshot};
+pub use spill::{SpillError, Spills, TruncationCause};
 
 use crate::approved::Approved;
 use crate::journal::Journal;
@@ -38,7 +38,7 @@ use output::Output;
 
 /// Command that is started, and the handling of its output.
 #[derive(Debug, Clone)]
-pub struct Order {
+pub struct JobRequest {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
     /// Directory in which it starts, inside.
@@ -59,7 +59,7 @@ pub struct Order {
     pub observe: bool,
 }
 
-impl Order {
+impl JobRequest {
     /// A line for a shell that reads no files of its own when it starts.
     #[must_use]
     pub fn shell(line: &str, cwd: &Path, keep: usize) -> Self {
@@ -86,6 +86,7 @@ impl Order {
 
 /// Why a command does not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// So many run already.
     #[error("{0} commands are running already; stop one or wait for its end")]
@@ -116,7 +117,7 @@ pub enum Status {
     /// It runs.
     Running,
     /// It has ended.
-    Ended(Arc<Ended>),
+    Ended(Arc<JobOutcome>),
     /// It could not be followed to its end, and everything in its jail was killed.
     Failed(Arc<str>),
 }
@@ -131,7 +132,8 @@ impl Status {
 
 /// Outcome of a command.
 #[derive(Debug, Clone)]
-pub struct Ended {
+#[non_exhaustive]
+pub struct JobOutcome {
     /// Way in which it ended.
     pub end: End,
     /// Time that it ran.
@@ -168,7 +170,7 @@ pub(crate) fn start(
     id: String,
     choice: Choice,
     mut spec: Spec,
-    order: Order,
+    order: JobRequest,
     journal: Journal,
     approved: Option<Approved>,
 ) -> Result<Arc<Job>, StartError> {
@@ -302,7 +304,7 @@ impl Drop for Job {
 }
 
 impl Shared {
-    fn new(order: &Order) -> Self {
+    fn new(order: &JobRequest) -> Self {
         let output = || Mutex::new(Output::new(order.keep, order.spills.clone()));
         Self {
             outputs: [output(), output()],

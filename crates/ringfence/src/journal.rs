@@ -22,6 +22,7 @@ pub struct Journal {
 }
 
 /// A jail that was made, as it is recorded.
+#[non_exhaustive]
 pub struct StartedJail<'a> {
     /// Implementation that made it.
     pub provider: Provider,
@@ -48,6 +49,19 @@ impl Journal {
     pub fn on_behalf_of(mut self, session: Option<&str>, agent: Option<&str>) -> Self {
         (self.session, self.agent) = (session.map(str::to_owned), agent.map(str::to_owned));
         self
+    }
+
+    /// Returns the sink, for records of the broker.
+    #[cfg(feature = "policy-file")]
+    pub(crate) fn sink(&self) -> Arc<dyn Sink> {
+        Arc::clone(&self.sink)
+    }
+
+    /// Returns the names that records of the broker carry.
+    #[cfg(feature = "policy-file")]
+    pub(crate) fn origin(&self) -> broker::Origin {
+        let Self { id, session, agent, .. } = self;
+        broker::Origin { session: session.clone(), agent: agent.clone(), id: Some(id.clone()) }
     }
 
     /// Records the decision about a command.

@@ -17,9 +17,10 @@ use jail::{Early, End, Mode, Network, Outcome, Provider, Spec, View, mode_at, pl
 use policy::{Code, Decision, Kind};
 use shell::Dialect;
 
-use crate::jailed::HeldJail;
 use crate::run::command_line::{self, CommandLine};
-use crate::run::{Authorized, DeniedAction, HoldFailure, Host, Inside, RunError, filter_variables};
+use crate::run::{
+    Authorized, DeniedAction, HoldFailure, Host, Inside, JailWithEgress, RunError, filter_variables,
+};
 
 use executed::{Executed, Finder};
 use proposal::Judge;
@@ -38,10 +39,11 @@ pub struct Learning {
 }
 
 /// A command that was observed.
-pub struct Observed {
+pub struct Observation {
     learning: Learning,
     wide: Wide,
     outcome: Outcome,
+    connections: Option<broker::Report>,
 }
 
 /// The proposal, with the change of the policy file that it amounts to.
@@ -58,8 +60,8 @@ pub struct Report {
     pub proposal: Proposal,
     /// End of the command.
     pub end: End,
-    /// True if the command had a network of its own only.
-    pub own_network: bool,
+    /// Network that the command had.
+    pub network: Network,
     /// Caller and machine that the policy was loaded for.
     pub host: Host,
 }
@@ -78,14 +80,14 @@ impl Learning {
     }
 
     /// Runs the command in a jail that shows the machine read-only, and follows it to its end.
-    pub fn observe(mut self) -> Result<Observed, RunError> {
-        let (wide, jail) = self.hold()?;
-        self.run.record_start(&jail)?;
-        let outcome = self.run.observe(jail)?;
-        Ok(Observed { learning: self, wide, outcome })
+    pub fn observe(mut self) -> Result<Observation, RunError> {
+        let (wide, held) = self.hold()?;
+        self.run.record_start(&held.jail)?;
+        let (outcome, connections) = self.run.observe(held)?;
+        Ok(Observation { learning: self, wide, outcome, connections })
     }
 
-    fn hold(&mut self) -> Result<(Wide, HeldJail), RunError> {
+    fn hold(&mut self) -> Result<(Wide, JailWithEgress), RunError> {
         // The look at the machine leaves forbidden names out of the additional views.
         self.run.find_forbidden()?;
         let prepared = &self.run.run;
@@ -99,9 +101,9 @@ impl Learning {
             let wide = self.machine().look();
             self.widen(&wide, layered)?;
             match self.run.make_jail(Early::begin()) {
-                Ok(jail) if jail.provider() == Provider::Native => return Ok((wide, jail)),
-                Ok(jail) => {
-                    let provider = jail.provider().word();
+                Ok(held) if held.jail.provider() == Provider::Native => return Ok((wide, held)),
+                Ok(held) => {
+                    let provider = held.jail.provider().word();
                     let message = format!("the {provider} provider cannot tell what a command uses");
                     return Err(self.run.refuse(RunError::coded(Code::JailUnavailable, message)));
                 }
@@ -227,10 +229,10 @@ fn can_be_hidden(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_file())
 }
 
-impl Observed {
+impl Observation {
     /// Judges the uses of the command, records those that stay refused, and proposes additions to the policy.
     pub fn report(self) -> Result<Report, RunError> {
-        let Self { learning, wide, outcome } = self;
+        let Self { learning, wide, outcome, connections } = self;
         let run = &learning.run.run;
         let judge = Judge {
             base: &learning.base,
@@ -240,16 +242,17 @@ impl Observed {
             home: &run.home,
             places: &run.host.places,
             look: &|path| Some((std::fs::canonicalize(path).ok()?, path.is_dir())),
+            connections: connections.as_ref(),
         };
         let mut proposal = judge.proposal(&outcome.uses);
         proposal.notes.extend(outcome.notes.iter().cloned());
         proposal.commands = learning.unnamed_command(&mut proposal.notes);
         learning.record(&proposal)?;
         let (added, text) = learning.additions(&proposal)?;
-        let own_network = run.settings.network != Network::Open;
+        let network = run.settings.network;
         let Learning { run, file, before, .. } = learning;
         let (end, before, host) = (outcome.end, before.map(|source| source.text), run.run.host);
-        Ok(Report { file, before, text, added, proposal, end, own_network, host })
+        Ok(Report { file, before, text, added, proposal, end, network, host })
     }
 }
 

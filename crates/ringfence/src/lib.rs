@@ -19,10 +19,13 @@
 //!
 //! | Feature | Brings |
 //! |---|---|
+//! | `git-history` | git may bring back at a protected name what was committed there before the command started. On by default |
 //! | `policy-file` | [`SandboxBuilder::policy_file`], the crate [`config`], and [`run`] |
 //! | `skill` | [`Session::load_skill`] and the crate [`skill`] |
 //! | `html` | `source::readable`: readable text of pages |
 //! | `tokio` | `ringfence::future`: commands as futures, streams of output, approvers that await |
+//!
+//! Without features it needs 42 packages and no TLS: `ringfence = { version = "0.1", default-features = false }`.
 //!
 //! **Invariant.** The chain decides if a request is allowed, the spec confines it. No answer of the chain changes the spec.
 //! **Invariant.** Nothing outlives its session.
@@ -34,6 +37,8 @@ mod builder;
 mod command;
 mod declared;
 mod denied;
+#[cfg(feature = "policy-file")]
+mod egress;
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub mod future;
@@ -59,12 +64,13 @@ mod sys;
 
 #[cfg(feature = "policy-file")]
 pub use config;
+pub use guard::{Abort, Answer, Approver, Question};
 #[cfg(feature = "skill")]
 pub use skill;
 pub use {audit, guard, jail, policy, shell, source};
 
 pub use builder::{BuildError, Preset, SandboxBuilder};
-pub use command::{AdmittedTask, NotStarted, Ran, Task};
+pub use command::{AdmittedTask, CommandResult, NotStarted, Task};
 pub use sandbox::{Sandbox, SessionError};
 pub use session::Session;
 #[cfg(feature = "skill")]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use config::{Files, JailSettings, Places, Problem, Problems, Scope, Settings, Wish, project_file};
-use jail::{Choice, Provider};
+use jail::Choice;
 use policy::{Code, Shown};
 
 use crate::builder::{BuildError, CompiledPolicy, Surroundings};
@@ -83,7 +83,5 @@ fn compile_for(policy: Settings, host: &Host) -> Result<CompiledPolicy, BuildErr
 
 fn provider(settings: &JailSettings) -> Result<Choice, BuildError> {
     let word = settings.provider.as_str();
-    let known = Provider::ALL.into_iter().find(|provider| provider.word() == word).map(Choice::Only);
-    let known = if word == "auto" { Some(Choice::Auto) } else { known };
-    known.ok_or_else(|| BuildError::Provider(word.to_owned()))
+    Choice::parse(word).ok_or_else(|| BuildError::Provider(word.to_owned()))
 }

@@ -44,12 +44,13 @@ pub struct SkillFiles {
     /// The files, sorted by path.
     pub tree: Tree,
     /// The parts that could not be read. Nothing is known about them.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadFile>,
 }
 
 /// A part of a skill that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
+#[non_exhaustive]
+pub struct UnreadFile {
     /// The path below the directory of the skill; empty for the directory itself.
     pub path: PathBuf,
     /// The reason.
@@ -70,7 +71,7 @@ pub fn read_tree(name: &str, directory: &SkillDirectory) -> SkillFiles {
 #[derive(Default)]
 struct Reading {
     entries: Vec<Entry>,
-    unread: Vec<Unread>,
+    unread: Vec<UnreadFile>,
     bytes: u64,
 }
 
@@ -122,6 +123,6 @@ impl Reading {
     }
 
     fn refuse(&mut self, below: &Path, why: impl Into<String>) {
-        self.unread.push(Unread { path: below.to_owned(), why: why.into() });
+        self.unread.push(UnreadFile { path: below.to_owned(), why: why.into() });
     }
 }

@@ -16,7 +16,9 @@ use ringfence::audit::verify;
 use ringfence::guard::{Abort, Refusal};
 use ringfence::job::StartError;
 use ringfence::policy::{Code, ToolName};
-use ringfence::{BuildError, NotStarted, Preset, Ran, Sandbox, SandboxBuilder, Session, SessionError, Task};
+use ringfence::{
+    BuildError, CommandResult, NotStarted, Preset, Sandbox, SandboxBuilder, Session, SessionError, Task,
+};
 use tempfile::TempDir;
 
 /// A workspace, a state directory beside it, and variables of a caller who has secrets.
@@ -58,7 +60,7 @@ impl Place {
 }
 
 /// Runs a line; `None` where no jail can be made, which is said.
-fn run(session: &Session, line: &str) -> Option<Result<Ran, NotStarted>> {
+fn run(session: &Session, line: &str) -> Option<Result<CommandResult, NotStarted>> {
     match session.run(line) {
         Err(NotStarted::Start(StartError::Jail(error))) if error.code() == Code::JailUnavailable => {
             skip::skipped("commands of the facade", &error.to_string());

@@ -38,10 +38,10 @@ impl Dialect {
     /// The language that a program of this name speaks; `None` when it is no shell.
     #[must_use]
     pub fn of_program(name: &str) -> Option<Self> {
-        match name {
-            "sh" | "dash" | "ash" | "ksh" | "mksh" | "ksh93" | "yash" | "posh" => Some(Self::Sh),
-            "bash" | "rbash" => Some(Self::Bash),
-            "zsh" | "rzsh" => Some(Self::Zsh),
+        match policy::KnownProgram::named(name)?.dialect {
+            "sh" => Some(Self::Sh),
+            "bash" => Some(Self::Bash),
+            "zsh" => Some(Self::Zsh),
             _ => None,
         }
     }

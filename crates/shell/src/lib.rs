@@ -15,7 +15,7 @@ pub mod tree;
 mod wrappers;
 
 pub use dialect::Dialect;
-pub use parse::{ParseError, Problem, parse};
+pub use parse::{ParseError, Problem, parse, parse_prefix};
 pub use print::print;
 pub use read::{read, read_words};
 

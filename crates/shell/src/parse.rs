@@ -36,6 +36,13 @@ pub fn parse(text: &str, dialect: Dialect) -> Result<List, ParseError> {
     }
 }
 
+/// Reads the commands before the first error, and the error.
+#[must_use]
+pub fn parse_prefix(text: &str, dialect: Dialect) -> (List, Option<ParseError>) {
+    let read = parse_partly(text, dialect, &Nodes::new(), None);
+    (read.list, read.error)
+}
+
 /// Why a text is no command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]

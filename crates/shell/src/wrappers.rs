@@ -25,7 +25,7 @@ mod table;
 mod tests;
 mod words;
 
-use policy::{Assignment, Certainty, Code, Finding, Word};
+use policy::{Assignment, Certainty, Code, Finding, KnownProgram, Word};
 
 use crate::Dialect;
 
@@ -64,7 +64,7 @@ pub(crate) enum Start {
 /// Argument syntax of a tool.
 enum Tool {
     /// It starts the command that follows its own options.
-    Wrapper(&'static prefix::Wrapper),
+    Wrapper(prefix::Wrapper),
     /// Only some of its options start or write something.
     Options(&'static str),
     /// It has a way of its own.
@@ -84,17 +84,15 @@ pub(crate) fn inspect(words: &[Word]) -> Launch {
 }
 
 /// The tool that a program's path names.
-fn tool(path: &str) -> Option<&'static Tool> {
+fn tool(path: &str) -> Option<Tool> {
     let name = base_name(path);
     named(name).or_else(|| {
-        if name.starts_with("ld") { table::loader(name) } else { versioned(name).and_then(named) }
+        if name.starts_with("ld") { table::loader(name) } else { versioned(name) }.and_then(named)
     })
 }
 
-fn named(name: &str) -> Option<&'static Tool> {
-    let first = usize::from(*name.as_bytes().first()?);
-    let (start, end) = (*table::FIRSTS.get(first)?, *table::FIRSTS.get(first + 1)?);
-    table::TOOLS.get(start..end)?.iter().find(|(tool, _)| *tool == name).map(|(_, tool)| tool)
+fn named(name: &str) -> Option<Tool> {
+    KnownProgram::named(name).and_then(table::tool)
 }
 
 /// `python3.11` is `python`, `bash5` is `bash`.

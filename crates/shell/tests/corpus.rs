@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use judged::{Mode, lists, verdict};
 use policy::Effect;
 use ringfence_shell::{Dialect, Surroundings};
@@ -72,7 +74,9 @@ fn lines() -> Vec<Line> {
 fn line(row: &Value) -> Line {
     let text = |key: &str| row[key].as_str().unwrap().to_owned();
     let some_of = |key: &str| row[key].as_array().is_some_and(|names| !names.is_empty());
-    let bytes = row["command_b64"].as_str().map_or_else(|| text("command").into_bytes(), unarmoured);
+    let bytes = row["command_b64"]
+        .as_str()
+        .map_or_else(|| text("command").into_bytes(), |coded| BASE64_STANDARD.decode(coded).unwrap());
     let (ran, is) = (some_of("ran"), |key: &str| row[key].as_bool().unwrap_or(false));
     Line {
         id: text("id"),
@@ -87,22 +91,6 @@ fn line(row: &Value) -> Line {
         dead: is("dead") && some_of("parses") && !ran,
         equals: is("equals"),
     }
-}
-
-/// Base64, as Python writes it.
-fn unarmoured(text: &str) -> Vec<u8> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut bits, mut held, mut bytes) = (0_u32, 0_u32, Vec::new());
-    for digit in text.bytes().take_while(|byte| *byte != b'=') {
-        let value = DIGITS.iter().position(|known| *known == digit).unwrap();
-        bits = (bits << 6) | u32::try_from(value).unwrap();
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push(u8::try_from((bits >> held) & 0xff).unwrap());
-        }
-    }
-    bytes
 }
 
 fn score(lines: &[Line]) -> Scores {
@@ -204,5 +192,4 @@ fn the_corpus_is_whole() {
     let known = SHELLS.iter().all(|shell| CORPUS.contains(&format!("\"{shell}\"")));
     assert!(known && lines.len() == 2027, "{} lines", lines.len());
     assert!(count(|line| line.ran) > 1_000 && count(|line| line.kind == "benign") > 200);
-    assert_eq!(unarmoured("ZWNobyD/"), b"echo \xff");
 }

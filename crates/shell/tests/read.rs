@@ -167,6 +167,11 @@ fn what_depends_on_values_is_unprovable() {
         "x=ls; source ./y; $x",
         "$x rm y",
         "PROMPT_COMMAND=x",
+        // A file that the line fetched: any program that fetches or copies from another machine.
+        "curl -o x.sh http://h/x; sh x.sh",
+        "wget2 http://h/x.sh; sh x.sh",
+        "xh http://h/x.sh; sh x.sh",
+        "rsync h:/x.sh x.sh; sh x.sh",
     ];
     for line in unprovable {
         let read = bash(line);

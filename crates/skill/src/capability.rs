@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use policy::{KnownProgram, ProgramClass};
+
 use crate::code::destination::{Kind, classify};
 use crate::code::fact::{Access, FactKind};
 use crate::code::script::HOLE;
@@ -191,18 +193,19 @@ fn path_pattern(path: &str) -> Option<String> {
     (known && !device && plain).then_some(path)
 }
 
-/// Words of a shell that start no program.
-pub(crate) const WORDS: &[&str] = &[
-    "cd", "echo", "export", "set", "source", "eval", "exit", "read", "test", "true", "false", "printf",
-    "return", "local", "alias", "unset", "trap", "wait", "shift", "declare", "type", "command", "pwd",
-    "exec", "let", "ulimit", "umask", ":", ".", "[", "[[", "pushd", "popd", "readonly", "break", "continue",
-    "then", "else", "fi", "do", "done", "if", "for", "while", "case", "esac",
-];
+/// Words of the grammar of a shell.
+const KEYWORDS: [&str; 10] = ["then", "else", "fi", "do", "done", "if", "for", "while", "case", "esac"];
+
+/// Returns true for words of a shell that start no program.
+pub(crate) fn is_shell_word(name: &str) -> bool {
+    let is_builtin = || KnownProgram::named(name).is_some_and(|program| program.is(ProgramClass::Builtin));
+    KEYWORDS.contains(&name) || is_builtin()
+}
 
 fn is_program(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
-    starts && name.len() <= 40 && name.chars().all(plain) && !WORDS.contains(&name)
+    starts && name.len() <= 40 && name.chars().all(plain) && !is_shell_word(name)
 }
 
 fn is_variable(name: &str) -> bool {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use policy::{Argv, Code, Effect, Invocation, Link, Reason, Request, Shown, Want, lexical};
 
-use crate::capability::{Needs, WORDS};
+use crate::capability::{Needs, is_shell_word};
 use crate::tree::{Content, Tree};
 
 /// Permitted commands of a skill: the programs that its scripts and shell fences start, and its own files.
@@ -84,7 +84,7 @@ impl Profile {
         let path = Path::new(&*word.text);
         let Some((directory, name)) = word.text.rsplit_once('/') else {
             // A shell builtin starts nothing; the programs that the shell starts stand in the list of programs.
-            return self.programs.contains(&*word.text) || WORDS.contains(&&*word.text);
+            return self.programs.contains(&*word.text) || is_shell_word(&word.text);
         };
         let of_system = SYSTEM.contains(&directory) && self.programs.contains(name);
         let own = cwd.map(|cwd| lexical(&Path::new(cwd).join(path)));

@@ -5,7 +5,8 @@ use crate::profile::{Profile, Strategy};
 
 /// A result that fits its profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Capped {
+#[non_exhaustive]
+pub struct CappedText {
     /// The text, with the lines that say what is missing.
     pub text: String,
     /// Size of the whole.
@@ -13,7 +14,7 @@ pub struct Capped {
     /// Number of characters in `text`.
     pub returned: usize,
     /// Omitted part; `None` if it is complete.
-    pub dropped: Option<Dropped>,
+    pub dropped: Option<Omission>,
     /// Number of characters that are escaped because they are invisible.
     pub escaped: u64,
 }
@@ -29,7 +30,8 @@ pub struct Size {
 
 /// Omitted part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dropped {
+#[non_exhaustive]
+pub enum Omission {
     /// A piece of text.
     Text {
         /// Lines of which anything is missing.
@@ -50,14 +52,14 @@ pub enum Dropped {
     Bytes(usize),
 }
 
-impl Capped {
+impl CappedText {
     /// Returns true if anything is missing.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.dropped.is_some()
     }
 
-    pub(crate) fn new(text: String, whole: &str, dropped: Option<Dropped>) -> Self {
+    pub(crate) fn new(text: String, whole: &str, dropped: Option<Omission>) -> Self {
         let returned = text.chars().count();
         Self { text, whole: Size::of(whole), returned, dropped, escaped: 0 }
     }
@@ -73,17 +75,17 @@ impl Size {
 ///
 /// Cuts lie between lines where that costs at most half of what could be kept, else between characters.
 #[must_use]
-pub fn cap(text: &str, profile: &Profile) -> Capped {
+pub fn cap(text: &str, profile: &Profile) -> CappedText {
     let max = profile.max_chars();
     if text.chars().nth(max).is_none() {
-        return Capped::new(text.to_owned(), text, None);
+        return CappedText::new(text.to_owned(), text, None);
     }
     let structured = (profile.strategy() == Strategy::Structured).then(|| json::cut(text, max)).flatten();
     let (kept, dropped) = structured.unwrap_or_else(|| cut(text, max, profile.strategy()));
-    Capped::new(kept, text, dropped)
+    CappedText::new(kept, text, dropped)
 }
 
-fn cut(text: &str, max: usize, strategy: Strategy) -> (String, Option<Dropped>) {
+fn cut(text: &str, max: usize, strategy: Strategy) -> (String, Option<Omission>) {
     // The line about what is missing is shortest when nearly nothing is; it never grows beyond this one.
     let room = max - gap(text).chars().count() - 2;
     let (head, tail) = match strategy {
@@ -94,7 +96,7 @@ fn cut(text: &str, max: usize, strategy: Strategy) -> (String, Option<Dropped>) 
     let missing = &text[head.len()..text.len() - tail.len()];
     let before = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
     let after = if tail.is_empty() { "" } else { "\n" };
-    let dropped = Dropped::Text { lines: missing.lines().count(), chars: missing.chars().count() };
+    let dropped = Omission::Text { lines: missing.lines().count(), chars: missing.chars().count() };
     (format!("{head}{before}{}{after}{tail}", gap(missing)), Some(dropped))
 }
 
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
     use proptest::{prop_assert, prop_assert_eq};
 
-    fn capped(text: &str, max: usize, strategy: Strategy) -> Capped {
+    fn capped(text: &str, max: usize, strategy: Strategy) -> CappedText {
         cap(text, &Profile::new(0, max, strategy, false))
     }
 
@@ -188,7 +190,7 @@ mod tests {
         let it = capped(&text, 100, Strategy::Head);
         assert_eq!(it.text, format!("{}\n[... 937 characters left out ...]", "\u{1f980}".repeat(63)));
         assert_eq!(it.whole, Size { chars: 1000, bytes: 4000 });
-        assert_eq!((it.returned, it.dropped), (97, Some(Dropped::Text { lines: 1, chars: 937 })));
+        assert_eq!((it.returned, it.dropped), (97, Some(Omission::Text { lines: 1, chars: 937 })));
         let it = capped(&text, 100, Strategy::Tail);
         assert_eq!(it.text, format!("[... 937 characters left out ...]\n{}", "\u{1f980}".repeat(63)));
     }
@@ -243,7 +245,7 @@ mod tests {
             prop_assert!(it.returned <= max);
             prop_assert_eq!(it.is_cut(), text.chars().count() > max);
             prop_assert_eq!(&capped(&it.text, max, strategy).text, &it.text);
-            if let Some(Dropped::Text { chars, .. }) = it.dropped {
+            if let Some(Omission::Text { chars, .. }) = it.dropped {
                 let said = it.text.lines().filter(|line| line.starts_with("[... ") && line.ends_with(" left out ...]"));
                 prop_assert!(said.count() >= 1);
                 let (head, rest) = it.text.split_once("[... ").unwrap();

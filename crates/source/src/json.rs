@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-use crate::cap::{Dropped, count};
+use crate::cap::{Omission, count};
 
 /// Values nested deeper than this are replaced when something has to go.
 const DEEPEST: usize = 64;
@@ -11,7 +11,7 @@ const WITH_ALL: &[usize] = &[8192, 2048, 512];
 const WITH_FEWER: &[usize] = &[512, 64];
 
 /// Shortens a JSON text to so many characters. `None` if it is not JSON, or if nothing worth showing would be left.
-pub(crate) fn cut(text: &str, max: usize) -> Option<(String, Option<Dropped>)> {
+pub(crate) fn cut(text: &str, max: usize) -> Option<(String, Option<Omission>)> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
     let tree = Tree::of(text);
     let all = [usize::MAX].iter().chain(WITH_ALL).map(|&string| Keep { string, items: usize::MAX });
@@ -197,10 +197,10 @@ impl Written {
     }
 
     /// Returns the omitted part. Blanks between values are none.
-    fn gone(&self) -> Option<Dropped> {
+    fn gone(&self) -> Option<Omission> {
         let Self { elements, members, shortened, .. } = *self;
         let any = elements + members + shortened > 0;
-        any.then_some(Dropped::Values { elements, members, shortened })
+        any.then_some(Omission::Values { elements, members, shortened })
     }
 }
 

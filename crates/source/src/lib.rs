@@ -29,12 +29,12 @@ mod readable;
 mod visible;
 
 pub use boundary::Boundary;
-pub use cap::{Capped, Dropped, Size, cap, count, head, tail};
+pub use cap::{CappedText, Omission, Size, cap, count, head, tail};
 pub use charset::decode;
 #[cfg(feature = "html")]
 pub use html::{Page, html};
 pub use profile::{Profile, Strategy, profile};
-pub use read::{Taken, read};
+pub use read::{BoundedBytes, read};
 #[cfg(feature = "html")]
 pub use readable::readable;
 pub use visible::{Escaper, visible};

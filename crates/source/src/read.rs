@@ -4,7 +4,8 @@ use std::io::{self, Read};
 
 /// Bytes read before the cap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+#[non_exhaustive]
+pub struct BoundedBytes {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// True if there were more.
@@ -15,13 +16,13 @@ pub struct Taken {
 ///
 /// The cap holds while reading: a stream without end costs no more memory than a short one. Where a stream is
 /// decompressed, put this behind the decompressor, or a small file becomes a large one.
-pub fn read(from: impl Read, max_bytes: usize) -> io::Result<Taken> {
+pub fn read(from: impl Read, max_bytes: usize) -> io::Result<BoundedBytes> {
     let one_more = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     from.take(one_more).read_to_end(&mut bytes)?;
     let more = bytes.len() > max_bytes;
     bytes.truncate(max_bytes);
-    Ok(Taken { bytes, more })
+    Ok(BoundedBytes { bytes, more })
 }
 
 #[cfg(test)]

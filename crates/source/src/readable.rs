@@ -1,6 +1,6 @@
 //! Bytes from outside -> what an agent reads of them.
 
-use crate::cap::{Capped, Dropped, Size, cap, count};
+use crate::cap::{CappedText, Omission, Size, cap, count};
 use crate::charset::decode;
 use crate::html::html;
 use crate::profile::{Profile, Strategy};
@@ -13,21 +13,21 @@ const SNIFFED: usize = 1024;
 ///
 /// `content_type` is the header as it came. A body that is not text is replaced by a line that says so.
 #[must_use]
-pub fn readable(body: &[u8], content_type: Option<&str>, profile: &Profile) -> Capped {
+pub fn readable(body: &[u8], content_type: Option<&str>, profile: &Profile) -> CappedText {
     // Hidden content of a page is left out; in everything else it is escaped.
     let (text, escaped) = match decode(body, content_type) {
         text if text.contains('\0') => return not_text(body),
         text if is_page(&text, content_type, profile) => (text.into_owned(), 0),
         text => visible(&text.replace("\r\n", "\n")),
     };
-    Capped { escaped, ..shown(&text, content_type, profile) }
+    CappedText { escaped, ..shown(&text, content_type, profile) }
 }
 
 fn is_page(text: &str, content_type: Option<&str>, profile: &Profile) -> bool {
     profile.strategy() == Strategy::Readability && matches!(kind(text, content_type), Kind::Html)
 }
 
-fn shown(text: &str, content_type: Option<&str>, profile: &Profile) -> Capped {
+fn shown(text: &str, content_type: Option<&str>, profile: &Profile) -> CappedText {
     if profile.strategy() != Strategy::Readability {
         return cap(text, profile);
     }
@@ -61,11 +61,11 @@ fn looks_like_html(text: &str) -> bool {
     start.starts_with("<!doctype html") || start.starts_with("<html") || start.contains("<body")
 }
 
-fn not_text(body: &[u8]) -> Capped {
+fn not_text(body: &[u8]) -> CappedText {
     let text = format!("[... {} left out: not text ...]", count(body.len(), "byte"));
     let returned = text.chars().count();
     let whole = Size { chars: 0, bytes: body.len() };
-    Capped { text, whole, returned, dropped: Some(Dropped::Bytes(body.len())), escaped: 0 }
+    CappedText { text, whole, returned, dropped: Some(Omission::Bytes(body.len())), escaped: 0 }
 }
 
 #[cfg(test)]

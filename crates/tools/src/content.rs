@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use ringfence::guard::{Opened, Trouble, Version};
+use ringfence::guard::{ReadableFile, Trouble, Version};
 
 use crate::error::{ErrorKind, ToolError};
 
@@ -17,7 +17,7 @@ pub(crate) struct Content {
 
 impl Content {
     /// Reads all of it. A file that is longer, or grows beyond it, is an error.
-    pub(crate) fn read(opened: &Opened, longest: u64) -> Result<Self, ToolError> {
+    pub(crate) fn read(opened: &ReadableFile, longest: u64) -> Result<Self, ToolError> {
         let name = opened.location().to_string();
         let trouble = |trouble| ToolError::trouble(&name, trouble);
         if opened.is_directory() {

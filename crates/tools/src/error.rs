@@ -4,10 +4,12 @@ use ringfence::guard::{Refusal, Trouble, Violation};
 use ringfence::policy::{Code, Shown};
 use ringfence::source;
 use serde::Serialize;
+use serde_json::Value;
 
 /// An error: kind, message, remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct ToolError {
     /// Kind of error.
     pub kind: ErrorKind,
@@ -98,6 +100,12 @@ impl ToolError {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Returns the error as a model and a program read it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_else(|_| Value::String(self.message.clone()))
     }
 
     /// The same with everything written out that cannot be seen: messages and hints quote files.

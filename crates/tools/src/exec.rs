@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ringfence::audit::Impact;
 use ringfence::jail::{End, JailError};
-use ringfence::job::{Ended, Job, Kept, Snapshot, StartError, Status, meaning};
+use ringfence::job::{Job, JobOutcome, KeptOutput, Snapshot, StartError, Status, meaning};
 use ringfence::policy::Arguments;
 use ringfence::{AdmittedTask, NotStarted, Task, source};
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::canonical::{self, Variables};
 use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Reply, TextBody};
-use crate::tool::{Admitted, Call, Tool};
+use crate::tool::{AdmittedCall, Call, Tool};
 
 /// Runs a command line in the jail of the session.
 #[derive(Debug, Clone, Copy)]
@@ -96,10 +96,10 @@ impl Tool for Exec {
         call: &Call<'_>,
         parameters: ExecParameters,
         arguments: &Arguments,
-    ) -> Result<Admitted<'t>, ToolError> {
+    ) -> Result<AdmittedCall<'t>, ToolError> {
         let task = admit(call, &parameters, arguments)?;
         let id = task.id().to_owned();
-        Ok(Admitted::of::<Self>(id, move |call| follow(call, task, parameters)))
+        Ok(AdmittedCall::of::<Self>(id, move |call| follow(call, task, parameters)))
     }
 }
 
@@ -160,7 +160,7 @@ fn patience(parameters: &ExecParameters) -> Patience {
 /// Describes the state of a command, for a model and for a program. The first line is ours; output of the command stands
 /// below it, between lines that it cannot write.
 pub(crate) fn told(job: &Job, status: &Status, background: bool) -> Result<Reply, ToolError> {
-    let Snapshot { output, error } = job.output();
+    let Snapshot { output, error, .. } = job.output();
     let mut data = Map::new();
     let state = match status {
         Status::Running => {
@@ -193,7 +193,7 @@ pub(crate) fn told(job: &Job, status: &Status, background: bool) -> Result<Reply
 }
 
 /// Returns the amount that was written to a stream, if any was.
-fn amount(name: &str, kept: &Kept) -> Option<String> {
+fn amount(name: &str, kept: &KeptOutput) -> Option<String> {
     let count = |number: u64, what| source::count(usize::try_from(number).unwrap_or(usize::MAX), what);
     if kept.is_binary() {
         return Some(format!("; {name}: {} that are not text", count(kept.total, "byte")));
@@ -202,18 +202,18 @@ fn amount(name: &str, kept: &Kept) -> Option<String> {
 }
 
 /// Returns true if more was written than one answer shows.
-fn is_long(kept: &Kept) -> bool {
+fn is_long(kept: &KeptOutput) -> bool {
     kept.left_out.chars > 0 || kept.total > SHOWN
 }
 
 /// Bytes that fit into an answer with everything around them.
 const SHOWN: u64 = 20_000;
 
-fn with_stream(reply: Reply, job: &str, name: &'static str, kept: Kept) -> Reply {
+fn with_stream(reply: Reply, job: &str, name: &'static str, kept: KeptOutput) -> Reply {
     if kept.is_binary() {
         return reply.not_text(name, kept.total);
     }
-    let Kept { head, tail, left_out, total, escaped, .. } = kept;
+    let KeptOutput { head, tail, left_out, total, escaped, .. } = kept;
     // If nothing was cleaned, the bytes that are shown are those that were written.
     let as_written = escaped == 0 && left_out.chars == 0 && (head.len() + tail.len()) as u64 == total;
     let job = job.to_owned();
@@ -225,7 +225,7 @@ fn with_stream(reply: Reply, job: &str, name: &'static str, kept: Kept) -> Reply
 }
 
 /// Adds the end state. The line says it for a model.
-fn end(data: &mut Map<String, Value>, job: &Job, ended: &Ended) -> String {
+fn end(data: &mut Map<String, Value>, job: &Job, ended: &JobOutcome) -> String {
     let code = ended.end.code();
     data.insert("exit_code".to_owned(), code.into());
     let milliseconds = u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX);
@@ -281,7 +281,7 @@ fn not_started(error: &StartError, message: String) -> ToolError {
         }
         StartError::Unrecorded(_) => (ErrorKind::Unrecorded, (None, None)),
         StartError::Changed(_) => (ErrorKind::Conflict, (None, Some("call it again".to_owned()))),
-        StartError::Spill(_) | StartError::Thread(_) | StartError::Lost => (ErrorKind::System, (None, None)),
+        _ => (ErrorKind::System, (None, None)),
     };
     ToolError { hint, code, ..ToolError::new(kind, message) }
 }

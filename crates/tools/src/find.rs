@@ -10,7 +10,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use ignore::overrides::Override;
 use ignore::types::Types;
 use ringfence::audit::Impact;
-use ringfence::guard::{EntryKind, Look, Looked};
+use ringfence::guard::{EntryKind, EntryMetadata, ReadableObject};
 use ringfence::policy::Shown;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,7 +116,7 @@ impl Tool for Find {
         let page = Page::new(parameters.offset, parameters.limit)?;
         let wanted = Wanted::new(&parameters)?;
         let path = parameters.path.clone();
-        let Looked::Directory(directory) = call.guard.look_at(&path, call.abort)? else {
+        let ReadableObject::Directory(directory) = call.guard.look_at(&path, call.abort)? else {
             let message = format!("{}: it is not a directory", Shown::path(&path));
             return Err(ToolError::new(ErrorKind::WrongType, message).hint("`ls` shows a single file"));
         };
@@ -197,7 +197,7 @@ impl Wanted {
     }
 
     /// Returns the rank in the order. `None` if it does not fit.
-    fn rank(&self, kind: EntryKind, look: Option<Look>) -> Option<i128> {
+    fn rank(&self, kind: EntryKind, look: Option<EntryMetadata>) -> Option<i128> {
         let Some(look) = look else { return Some(0) };
         let (least, most) = self.sizes.unwrap_or((0, u64::MAX));
         let sized = self.sizes.is_none() || kind == EntryKind::File;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ringfence::guard::{Abort, Look};
+use ringfence::guard::{Abort, EntryMetadata};
 use ringfence::policy::Shown;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -106,8 +106,8 @@ pub(crate) struct Known {
     pub(crate) mode: String,
 }
 
-impl From<Look> for Known {
-    fn from(look: Look) -> Self {
+impl From<EntryMetadata> for Known {
+    fn from(look: EntryMetadata) -> Self {
         Self { size: look.size, modified: time(look.modified), mode: mode(look.mode) }
     }
 }

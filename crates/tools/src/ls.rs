@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use ringfence::audit::Impact;
-use ringfence::guard::{Directory, Entry, EntryKind, Looked, Opened, Trouble};
+use ringfence::guard::{Directory, Entry, EntryKind, ReadableFile, ReadableObject, Trouble};
 use ringfence::policy::Shown;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,8 +66,8 @@ impl Tool for Ls {
         let path = parameters.path.clone();
         let trouble = |trouble| ToolError::trouble(&Shown::path(&path).to_string(), trouble);
         match call.guard.look_at(&path, call.abort)? {
-            Looked::File(file) => Ok(told(&[of_file(call, &file, parameters.long)], page, 1)),
-            Looked::Directory(directory) => {
+            ReadableObject::File(file) => Ok(told(&[of_file(call, &file, parameters.long)], page, 1)),
+            ReadableObject::Directory(directory) => {
                 let mut entries = entries(call, &directory, parameters.hidden, trouble)?;
                 let rank =
                     |entry: &Entry| parameters.directories_first && entry.kind() != EntryKind::Directory;
@@ -119,7 +119,7 @@ fn row(directory: &Directory, entry: &Entry, long: bool) -> Row {
     }
 }
 
-fn of_file(call: &Call<'_>, file: &Opened, long: bool) -> Row {
+fn of_file(call: &Call<'_>, file: &ReadableFile, long: bool) -> Row {
     let name = listing::path(&shown(file.location().path(), call.guard.workspace()));
     Row { name, kind: EntryKind::File, target: None, known: long.then(|| Known::from(file.look())) }
 }

@@ -16,6 +16,7 @@ pub use tool::{ApplyPatch, PatchParameters};
 
 /// A patch as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Patch {
     /// Format.
     pub form: Form,
@@ -107,7 +108,8 @@ pub enum Sign {
 /// A patch that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the patch: {text}")]
-pub struct Malformed {
+#[non_exhaustive]
+pub struct PatchError {
     /// The line of the patch, counted from 1.
     pub line: usize,
     /// Description of the mistake.
@@ -115,7 +117,7 @@ pub struct Malformed {
 }
 
 /// Reads a patch in either form. A here-document around it is taken off.
-pub fn parse(text: &str) -> Result<Patch, Malformed> {
+pub fn parse(text: &str) -> Result<Patch, PatchError> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last().is_some_and(|line| line.is_empty()) {
         lines.pop();
@@ -137,7 +139,7 @@ pub fn parse(text: &str) -> Result<Patch, Malformed> {
 }
 
 /// Takes off `apply_patch <<'EOF'` and the `EOF` that belongs to it.
-fn unwrap(cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+fn unwrap(cursor: &mut Cursor<'_>) -> Result<(), PatchError> {
     let Some(word) = cursor.peek().and_then(here_document) else { return Ok(()) };
     let end = cursor.lines.iter().rposition(|line| !line.trim().is_empty()).filter(|end| *end > cursor.at);
     let Some(end) = end.filter(|end| cursor.lines[*end].trim() == word) else {
@@ -191,8 +193,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Something is wrong with the line that comes next.
-    fn malformed(&self, text: impl Into<String>) -> Malformed {
-        Malformed { line: self.number(), text: text.into() }
+    fn malformed(&self, text: impl Into<String>) -> PatchError {
+        PatchError { line: self.number(), text: text.into() }
     }
 }
 

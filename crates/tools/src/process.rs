@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ringfence::audit::Impact;
 use ringfence::jail::Stream;
-use ringfence::job::{Cleaner, Cut, Job, LastLines, Piece, Status};
+use ringfence::job::{Cleaner, Job, LastLines, Piece, Status, TruncationCause};
 use ringfence::policy::Shown;
 use ringfence::source;
 use schemars::JsonSchema;
@@ -166,7 +166,7 @@ fn log(job: &Job, parameters: &ProcessParameters) -> Result<Reply, ToolError> {
 
 fn tail(job: &Job, stream: Stream, lines: usize) -> Reply {
     let kept = (!kept_as_text(job, stream)).then(|| job.read(stream, 0, 0).map_or(0, |piece| piece.total));
-    let LastLines { text, first, total, missing } = job.log(stream, lines);
+    let LastLines { text, first, total, missing, .. } = job.log(stream, lines);
     let running = job.status().is_running();
     let data = json!({
         "job": job.id(), "running": running, "text": "", "first_line": first, "total_lines": total, "truncated": missing,
@@ -203,7 +203,7 @@ fn kept_as_text(job: &Job, stream: Stream) -> bool {
 
 fn piece(job: &Job, stream: Stream, offset: u64) -> Result<Reply, ToolError> {
     let system = |error: std::io::Error| ToolError::new(ErrorKind::System, error.to_string());
-    let Piece { mut bytes, mut next, recorded, total, cut } =
+    let Piece { mut bytes, mut next, recorded, total, cut, .. } =
         job.read(stream, offset, PIECE).map_err(system)?;
     // A character that is cut here is shown by the next piece. Few bytes may take many characters to be shown.
     let mut shown = cleaned(&bytes);
@@ -269,11 +269,11 @@ fn whole_characters(bytes: &[u8]) -> usize {
     cut.filter(|at| *at > 0).unwrap_or(bytes.len())
 }
 
-fn missing(cut: &Cut) -> &'static str {
+fn missing(cut: &TruncationCause) -> &'static str {
     match cut {
-        Cut::Nowhere => "there is no place for long output",
-        Cut::Each(_) => "the output of one command is recorded up to 64 MiB per stream",
-        Cut::All => "the commands of this session have used up the room for long output",
-        Cut::Refused(_) => "the disk refused it",
+        TruncationCause::Nowhere => "there is no place for long output",
+        TruncationCause::Each(_) => "the output of one command is recorded up to 64 MiB per stream",
+        TruncationCause::All => "the commands of this session have used up the room for long output",
+        TruncationCause::Refused(_) => "the disk refused it",
     }
 }

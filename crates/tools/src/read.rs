@@ -9,8 +9,10 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use ringfence::audit::Impact;
-use ringfence::guard::{Opened, Trouble};
+use ringfence::guard::{ReadableFile, Trouble};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -119,7 +121,7 @@ fn binary(name: &str, what: &str, size: u64) -> ToolError {
         .hint("a command such as `file` or `xxd` says more about it")
 }
 
-fn picture(opened: &Opened, name: &str, format: Format) -> Result<Reply, ToolError> {
+fn picture(opened: &ReadableFile, name: &str, format: Format) -> Result<Reply, ToolError> {
     let mime = format.mime();
     if opened.size() > LARGEST {
         let size = opened.size();
@@ -133,14 +135,14 @@ fn picture(opened: &Opened, name: &str, format: Format) -> Result<Reply, ToolErr
     let (width, height) = dimensions.unzip();
     let data = json!({
         "kind": "image", "path": name, "mime": mime, "size": size, "width": width, "height": height,
-        "base64": image::base64(&content.bytes),
+        "base64": BASE64_STANDARD.encode(&content.bytes),
     });
     Ok(Reply::new(format!("[{name}: an image, {mime}{pixels}, {size} bytes]"), data))
 }
 
 /// A text file.
 struct Source<'a> {
-    opened: &'a Opened,
+    opened: &'a ReadableFile,
     name: String,
     head: Vec<u8>,
     file: File,

@@ -149,6 +149,13 @@ impl Reply {
     }
 }
 
+/// A reply in the tool's own words, without data.
+impl From<String> for Reply {
+    fn from(head: String) -> Self {
+        Self::new(head, Value::Null)
+    }
+}
+
 /// Divides the room among texts: those that need little get it, the others share the rest.
 fn shares(texts: &[TextBody], room: usize) -> Vec<usize> {
     let needs: Vec<usize> = texts.iter().map(TextBody::needs).collect();

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// The form of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SchemaForm {
     /// JSON Schema with `default`, closed objects, and parameters that may be left out.
     Standard,

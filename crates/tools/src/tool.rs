@@ -50,6 +50,7 @@ impl Call<'_> {
 
 /// Result of a tool: visible, and no longer than the profile of the tool permits.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Output {
     /// Text for the model.
     pub text: String,
@@ -61,6 +62,7 @@ pub struct Output {
 
 /// Size of a result, and of its omitted part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Extent {
     /// Characters of the text.
     pub returned_chars: u64,
@@ -145,14 +147,15 @@ pub trait Tool: Send + Sync {
         call: &Call<'_>,
         parameters: Self::Parameters,
         arguments: &Arguments,
-    ) -> Result<Admitted<'t>, ToolError> {
+    ) -> Result<AdmittedCall<'t>, ToolError> {
         let permit = call.guard.call(arguments, call.abort)?;
-        Ok(Admitted::of::<Self>(permit.id().to_owned(), move |call| self.run(call, parameters)))
+        Ok(AdmittedCall::of::<Self>(permit.id().to_owned(), move |call| self.run(call, parameters)))
     }
 }
 
 /// A call that was read: its parameters in canonical form, and nothing has happened.
-pub struct Prepared<'t> {
+#[non_exhaustive]
+pub struct PreparedCall<'t> {
     /// The parameters in canonical form, as they are recorded. What runs was read from them.
     pub parameters: Value,
     /// The same as rules see them.
@@ -160,24 +163,24 @@ pub struct Prepared<'t> {
     admit: Box<Admit<'t>>,
 }
 
-type Admit<'t> = dyn FnOnce(&Call<'_>, &Arguments) -> Result<Admitted<'t>, ToolError> + 't;
+type Admit<'t> = dyn FnOnce(&Call<'_>, &Arguments) -> Result<AdmittedCall<'t>, ToolError> + 't;
 
-impl<'t> Prepared<'t> {
+impl<'t> PreparedCall<'t> {
     /// Requests the call.
-    pub fn admit(self, call: &Call<'_>) -> Result<Admitted<'t>, ToolError> {
+    pub fn admit(self, call: &Call<'_>) -> Result<AdmittedCall<'t>, ToolError> {
         (self.admit)(call, &self.arguments)
     }
 }
 
 /// A call that was requested and allowed.
-pub struct Admitted<'t> {
+pub struct AdmittedCall<'t> {
     id: String,
     run: Box<Run<'t>>,
 }
 
 type Run<'t> = dyn FnOnce(&Call<'_>) -> Result<Output, ToolError> + 't;
 
-impl<'t> Admitted<'t> {
+impl<'t> AdmittedCall<'t> {
     /// Wraps what a tool does because of what was permitted under this id.
     pub(crate) fn of<T: Tool + ?Sized>(
         id: String,
@@ -223,7 +226,7 @@ pub trait AnyTool: Send + Sync {
         Vec::new()
     }
     /// Reads the arguments of a call in a workspace.
-    fn prepare(&self, arguments: Value, workspace: &Path) -> Result<Prepared<'_>, ToolError>;
+    fn prepare(&self, arguments: Value, workspace: &Path) -> Result<PreparedCall<'_>, ToolError>;
     /// Reads the arguments and does it. The call itself is not requested: [`crate::Toolbox::call`] does that.
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError>;
 }
@@ -245,11 +248,11 @@ impl<T: Tool> AnyTool for T {
         schema::of::<T::Parameters>(form)
     }
 
-    fn prepare(&self, arguments: Value, workspace: &Path) -> Result<Prepared<'_>, ToolError> {
+    fn prepare(&self, arguments: Value, workspace: &Path) -> Result<PreparedCall<'_>, ToolError> {
         let (parameters, canonical) = canonical::read::<T>(arguments, workspace)?;
         let arguments = canonical::arguments::<T>(&canonical, workspace);
         let admit = move |call: &Call<'_>, arguments: &Arguments| self.admit(call, parameters, arguments);
-        Ok(Prepared { parameters: Value::Object(canonical), arguments, admit: Box::new(admit) })
+        Ok(PreparedCall { parameters: Value::Object(canonical), arguments, admit: Box::new(admit) })
     }
 
     fn policies(&self) -> Vec<Arc<dyn Policy>> {

@@ -53,6 +53,15 @@ impl Toolbox {
         })
     }
 
+    /// Calls a tool with arguments as a model writes them and returns the text for the model: the result, or the error as JSON.
+    #[must_use]
+    pub fn respond(&self, session: &Session, name: &str, arguments: &str) -> String {
+        match self.call_text(session, name, arguments, &Abort::new()) {
+            Ok(output) => output.text,
+            Err(error) => error.to_json().to_string(),
+        }
+    }
+
     /// Calls a tool with arguments as a model writes them. An object that has a name twice is refused.
     pub fn call_text(
         &self,

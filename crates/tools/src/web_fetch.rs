@@ -6,7 +6,7 @@ use std::time::Duration;
 use ringfence::audit::Impact;
 use ringfence::guard::{Abort, Guard, Refusal};
 use ringfence::policy::{Endpoint, Shown};
-use ringfence::source::{self, Dropped, Strategy};
+use ringfence::source::{self, Omission, Strategy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Keep, Reply, TextBody};
 use crate::tool::{Call, Tool};
-use crate::web::{Fetch, FetchError, Fetched, Fetcher, Gate, Method, Refused, SystemResolver};
+use crate::web::{Fetch, FetchError, FetchResponse, Fetcher, Gate, GateRefusal, Method, SystemResolver};
 
 /// Characters that are kept for the lines above the text of a page.
 const ABOVE: usize = 2_000;
@@ -82,7 +82,7 @@ impl Tool for WebFetch {
 }
 
 /// A page between lines that it cannot write, below a line that says where it is from.
-fn told(fetched: &Fetched, profile: source::Profile) -> Reply {
+fn told(fetched: &FetchResponse, profile: source::Profile) -> Reply {
     let kind = fetched.content_type.as_deref();
     let shown = source::readable(&fetched.body, kind, &profile);
     let more = if fetched.cut { ", of which more was not read" } else { "" };
@@ -105,7 +105,7 @@ fn told(fetched: &Fetched, profile: source::Profile) -> Reply {
         "hops": hops,
     });
     let left_out = match shown.dropped {
-        Some(Dropped::Bytes(bytes)) => bytes,
+        Some(Omission::Bytes(bytes)) => bytes,
         Some(_) => (shown.whole.chars + 1).saturating_sub(shown.returned).max(1),
         None => 0,
     };
@@ -124,8 +124,8 @@ struct Guarded<'a> {
 }
 
 impl Gate for Guarded<'_> {
-    fn may(&self, endpoint: &Endpoint) -> Result<(), Refused> {
-        self.guard.connect(endpoint, self.abort).map(drop).map_err(|refusal| Refused(Box::new(refusal)))
+    fn may(&self, endpoint: &Endpoint) -> Result<(), GateRefusal> {
+        self.guard.connect(endpoint, self.abort).map(drop).map_err(|refusal| GateRefusal(Box::new(refusal)))
     }
 }
 

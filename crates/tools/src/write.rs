@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ringfence::audit::Impact;
-use ringfence::guard::{Access, Opened, Writable};
+use ringfence::guard::{Access, ReadableFile, Writable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -103,7 +103,7 @@ fn known(call: &Call<'_>, path: &Path, writable: &Writable) -> Option<Content> {
     if !writable.exists() || !call.guard.can_access(Access::Read(path)) {
         return None;
     }
-    let opened: Opened = call.guard.read(path, call.abort).ok()?;
+    let opened: ReadableFile = call.guard.read(path, call.abort).ok()?;
     let content = Content::read(&opened, LONGEST).ok()?;
     (writable.version().ok()? == Some(content.version)).then_some(content)
 }

@@ -8,7 +8,7 @@ names.pop("SHELLOPTS"); names.pop("BASHOPTS")                # bash refuses to s
 env = dict(names, SHELLOPTS="xtrace", BASHOPTS="extglob", **{"BASH_FUNC_cat%%": "() { echo HIJACKED; }", "BASH_FUNC_ls()": "() { echo HIJACKED; }", "TMPDIR": t.outside})
 for n in ("PYTHONHOME", "PYTHONPATH", "LD_LIBRARY_PATH", "GLIBC_TUNABLES"): env.pop(n, None)      # the launcher itself may be a script
 r = t.probe("""
-bad=[n for n in os.environ if n in ARGS or n.startswith('BASH_FUNC') or n in ('SHELLOPTS','BASHOPTS')]
+bad=[n for n in os.environ if n in ARGS and not (n=='http_proxy' and os.environ[n]!=ARGS[-1]) or n.startswith('BASH_FUNC') or n in ('SHELLOPTS','BASHOPTS')]
 if os.environ.get('TMPDIR')==ARGS[-1]: bad.append('TMPDIR')
 o=subprocess.run(['/bin/bash','-c','cat /dev/null; echo plain'],capture_output=True).stdout
 if b'HIJACKED' in o: bad.append('an exported function ran')

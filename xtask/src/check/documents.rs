@@ -1,4 +1,4 @@
-//! Modules and files that ARCHITECTURE.md names, and the length of its walks.
+//! Modules and files that ARCHITECTURE.md names, the length of its walks, and the index of CONTRIBUTING.md.
 
 use std::fs;
 use std::io;
@@ -8,6 +8,9 @@ use crate::offence::Offence;
 use crate::workspace::files_below;
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
+
+/// Document with a table of tasks and files, below this heading.
+const INDEX: (&str, &str) = ("CONTRIBUTING.md", "## Where things are");
 
 /// Walks that a newcomer starts with. Each is a section `## Walk: NAME`.
 const WALKS: &[&str] = &["run", "check command", "skill scan"];
@@ -21,7 +24,8 @@ const DIRECTORIES: &[&str] = &["crates/", "docs/", "examples/", "fuzz/", "tables
 /// Checks the document against the tree.
 pub(crate) fn check(root: &Path) -> io::Result<Vec<Offence>> {
     let text = fs::read_to_string(root.join(DOCUMENT))?;
-    let mut offences: Vec<Offence> = WALKS.iter().filter_map(|walk| long_walk(&text, walk)).collect();
+    let mut offences = check_index(root, &fs::read_to_string(root.join(INDEX.0))?);
+    offences.extend(WALKS.iter().filter_map(|walk| long_walk(&text, walk)));
     for (index, line) in text.lines().enumerate() {
         for name in names(line) {
             if !exists(root, name)? {
@@ -30,6 +34,27 @@ pub(crate) fn check(root: &Path) -> io::Result<Vec<Offence>> {
         }
     }
     Ok(offences)
+}
+
+/// Checks the rows `| task | `file` | `item` |`: the file exists and contains the item.
+fn check_index(root: &Path, text: &str) -> Vec<Offence> {
+    let lines = text.lines().enumerate().skip_while(|(_, line)| *line != INDEX.1).skip(1);
+    let rows =
+        lines.take_while(|(_, line)| !line.starts_with("## ")).filter(|(_, line)| line.contains("| `"));
+    let wrong = |(at, line): (usize, &str)| {
+        let cells: Vec<&str> = line.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let [_, _, file, item, _] = cells[..] else {
+            return Some(Offence::at(INDEX.0, at + 1, "the row does not have three cells".to_owned()));
+        };
+        let holds = fs::read_to_string(root.join(file)).is_ok_and(|text| text.contains(item));
+        (!holds).then(|| Offence::at(INDEX.0, at + 1, format!("there is no `{file}` with `{item}`")))
+    };
+    let offences: Vec<_> = rows.clone().filter_map(wrong).collect();
+    if rows.count() == 0 {
+        vec![Offence::of(INDEX.0, format!("no rows below `{}`", INDEX.1))]
+    } else {
+        offences
+    }
 }
 
 fn long_walk(text: &str, walk: &str) -> Option<Offence> {
@@ -132,6 +157,24 @@ mod tests {
         ];
         for (name, expected) in rows {
             assert_eq!(exists(root, name).unwrap(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn rows_of_the_index_name_files_and_items() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.rs"), "const GRACE: u8 = 1;").unwrap();
+        let rows = [
+            ("| x | `a.rs` | `GRACE` |", 0),
+            ("| x | `a.rs` |  |", 0),
+            ("| x | `a.rs` | `OTHER` |", 1),
+            ("| x | `b.rs` |  |", 1),
+            ("| x | `a.rs` |", 1),
+            ("", 1),
+        ];
+        for (row, expected) in rows {
+            let text = format!("{}\n\n{row}\n## Words\n| y | `c.rs` |\n", INDEX.1);
+            assert_eq!(check_index(dir.path(), &text).len(), expected, "{row}");
         }
     }
 

@@ -1,19 +1,19 @@
 //! Facts of the tables that source code repeats.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Attribute, Lit, Macro};
+use syn::{Attribute, Expr, ExprArray, Lit, LitStr, Macro, Pat, PatOr};
 
 use crate::offence::Offence;
 use crate::source::{Source, is_test_only};
 use crate::table;
 
-/// Columns whose texts stand in the table alone. Programs and options are left out: they are words of every day.
+/// Columns whose texts stand in the table alone. Options are left out: they are words of every day.
 const FACTS: &[(&str, &str, &str)] = &[
     ("tables/credentials.toml", "file", "path"),
     ("tables/credentials.toml", "template", "pattern"),
@@ -21,7 +21,14 @@ const FACTS: &[(&str, &str, &str)] = &[
     ("tables/hosts.toml", "metadata", "address"),
     ("tables/hosts.toml", "metadata", "name"),
     ("tables/hosts.toml", "range", "cidr"),
+    ("tables/hosts.toml", "host", "names"),
 ];
+
+/// The column with names of programs. One of them is a word of every day; a list of them is a class that has no column yet.
+const PROGRAMS: (&str, &str) = ("tables/programs.toml", "names");
+
+/// Number of programs that make a list.
+const LIST: usize = 5;
 
 /// The section whose `first` and `last` are characters that source code names by class.
 const CHARACTERS: (&str, &str) = ("tables/characters.toml", "character");
@@ -48,6 +55,29 @@ const ALLOWED: &[(&str, &str)] = &[
         "settings of toolchains that a jail shows without their tokens",
     ),
     ("crates/jail/src/plan/system.rs", "canaries: paths whose presence shows a mistake in a plan"),
+    (
+        "crates/skill/src/code/fact.rs",
+        "words by which a text is taken for a shell's; more of them would find less",
+    ),
+    (
+        "crates/skill/src/code/fact/commands.rs",
+        "programs whose file a profile lets a skill read; more of them would permit more",
+    ),
+    ("crates/skill/src/text/decode", "names that are hidden, and texts that betray code"),
+    ("crates/skill/src/text/phrase/", "words of sentences; some are called like programs"),
+    ("crates/skill/src/scan/intent/sign.rs", "words of sentences; some are called like programs"),
+    ("crates/skill/src/code/fact/calls.rs", "functions of languages; some are called like programs"),
+    ("crates/skill/src/code/fact/commands/programs.rs", "the host that `gh gist` sends to"),
+    ("crates/skill/src/code/secret/owners.rs", "hosts that own a secret, and may be sent it"),
+    ("crates/shell/src/read", "builtins that the reader runs itself"),
+    ("crates/shell/src/tree.rs", "builtins that the reader runs itself"),
+    ("crates/shell/src/judge/power.rs", "units of systemd; some are called like programs"),
+    ("crates/shell/src/judge/variables.rs", "values of variables that start nothing"),
+    ("crates/shell/src/wrappers/git.rs", "values of settings that start nothing"),
+    ("crates/shell/src/wrappers/editors.rs", "commands of editors; some are called like programs"),
+    ("crates/ringfence/src/job/meaning.rs", "builtins that change a shell for later commands"),
+    ("crates/policy/src/tables/tools.rs", "tools of agents; some are called like programs"),
+    ("crates/config/src/lint.rs", "tools of agents; some are called like programs"),
 ];
 
 /// Finds literals of source code that stand in a table.
@@ -68,6 +98,7 @@ fn is_exempt(source: &Source) -> bool {
 #[derive(Debug, Default)]
 struct Facts {
     texts: BTreeMap<String, &'static str>,
+    programs: BTreeSet<String>,
     characters: BTreeMap<char, &'static str>,
 }
 
@@ -81,11 +112,20 @@ impl Facts {
         };
         for (file, section, column) in FACTS {
             let rows = rows(file)?;
-            let texts = rows.iter().filter(|row| row.section == *section).filter_map(|row| row.get(column));
+            // Hosts of vendors stand in examples and settings; those that strangers share need no second mention.
+            let rows = rows
+                .iter()
+                .filter(|row| row.section == *section && (*section != "host" || row.get("shared").is_some()));
+            let separator = if *column == "names" { ' ' } else { '\n' };
+            let texts = rows.filter_map(|row| row.get(column)).flat_map(|texts| texts.split(separator));
             facts.texts.extend(texts.map(|text| (plain(text).to_owned(), *file)));
             // A word of every day says nothing about its origin: `secrets`, `metadata`.
             facts.texts.retain(|text, _| !text.bytes().all(|byte| byte.is_ascii_lowercase()));
         }
+        let (file, column) = PROGRAMS;
+        let names = rows(file)?;
+        let names = names.iter().filter_map(|row| row.get(column)).flat_map(|names| names.split(' '));
+        facts.programs.extend(names.map(str::to_owned));
         let (file, section) = CHARACTERS;
         for row in rows(file)?.iter().filter(|row| row.section == section && is_marked(row)) {
             let numbers = [row.get("first"), row.get("last")].into_iter().flatten();
@@ -110,7 +150,23 @@ impl Facts {
                 format!("`{shown}` stands in {file}; read it from there, or allow the file with a reason");
             Some(Offence::at(&source.path, lit.span().start().line, text))
         };
-        literals.found.iter().filter_map(offence).collect()
+        let lists = literals.lists.iter().filter_map(|list| {
+            let text = self.listed(&list.iter().map(LitStr::value).collect::<Vec<_>>())?;
+            Some(Offence::at(&source.path, list.first()?.span().start().line, text))
+        });
+        literals.found.iter().filter_map(offence).chain(lists).collect()
+    }
+
+    /// Returns the complaint about words that are a list of programs, also as alternatives of one expression.
+    fn listed(&self, words: &[String]) -> Option<String> {
+        let plain = |word: &str| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned();
+        let words: BTreeSet<_> =
+            words.iter().flat_map(|word| word.split(['|', '(', ')'])).map(plain).collect();
+        let programs: Vec<_> = words.intersection(&self.programs).map(String::as_str).collect();
+        (programs.len() >= LIST).then(|| {
+            let (shown, file) = (programs.join("`, `"), PROGRAMS.0);
+            format!("`{shown}` are programs; ask for a class of {file}, or allow the file with a reason")
+        })
     }
 }
 
@@ -129,21 +185,53 @@ fn plain(text: &str) -> &str {
 #[derive(Default)]
 struct Literals {
     found: Vec<Lit>,
+    /// Texts of one array, one pattern or one group of a macro.
+    lists: Vec<Vec<LitStr>>,
 }
 
 impl Literals {
     fn add(&mut self, tokens: TokenStream) {
+        let first = self.found.len();
+        let mut groups = Vec::new();
         for token in tokens {
             match token {
-                TokenTree::Group(group) => self.add(group.stream()),
+                TokenTree::Group(group) => groups.push(group.stream()),
                 TokenTree::Literal(literal) => self.found.push(Lit::new(literal)),
                 _ => {}
             }
         }
+        self.lists.push(self.found[first..].iter().filter_map(text).cloned().collect());
+        for group in groups {
+            self.add(group);
+        }
+    }
+}
+
+fn text(lit: &Lit) -> Option<&LitStr> {
+    if let Lit::Str(text) = lit { Some(text) } else { None }
+}
+
+/// The text of an element, or of the first part of a row.
+fn element(element: &Expr) -> Option<&LitStr> {
+    match element {
+        Expr::Lit(literal) => text(&literal.lit),
+        Expr::Tuple(row) => row.elems.first().and_then(self::element),
+        _ => None,
     }
 }
 
 impl<'ast> Visit<'ast> for Literals {
+    fn visit_expr_array(&mut self, array: &'ast ExprArray) {
+        self.lists.push(array.elems.iter().filter_map(element).cloned().collect());
+        visit::visit_expr_array(self, array);
+    }
+
+    fn visit_pat_or(&mut self, pattern: &'ast PatOr) {
+        let literal = |case: &'ast Pat| if let Pat::Lit(literal) = case { text(&literal.lit) } else { None };
+        self.lists.push(pattern.cases.iter().filter_map(literal).cloned().collect());
+        visit::visit_pat_or(self, pattern);
+    }
+
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         if !is_test_only(&item.attrs) {
             visit::visit_item_mod(self, item);
@@ -157,6 +245,7 @@ impl<'ast> Visit<'ast> for Literals {
     }
 
     fn visit_lit(&mut self, lit: &'ast Lit) {
+        self.lists.extend(text(lit).map(|alternatives| vec![alternatives.clone()]));
         self.found.push(lit.clone());
     }
 
@@ -174,6 +263,7 @@ mod tests {
     fn offences(path: &str, text: &str) -> Vec<String> {
         let facts = Facts {
             texts: [(".netrc".to_owned(), "t.toml"), (".ssh".to_owned(), "t.toml")].into(),
+            programs: ["nc", "sh", "env", "curl", "tar"].map(str::to_owned).into(),
             characters: [('\u{202e}', "c.toml")].into(),
         };
         let source = Source::parse("a", path, text.into()).unwrap();
@@ -192,6 +282,26 @@ mod tests {
                 assert!(found[0].starts_with("crates/a/src/b.rs:2: `"), "{found:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_list_of_programs_is_named() {
+        for code in [
+            "\nconst A: X = &[\"nc\", \"sh\", \"env\", \"curl\", \"x\", \"tar\"];",
+            "\nconst A: X = &[(\"nc\", 1), (\"sh\", 1), (\"env\", 1), (\"curl\", 1), (\"tar\", 1)];",
+            "\nfn f() { match x { \"nc\" | \"sh\" | \"env\" | \"curl\" | \"tar\" => {} } }",
+            "\nfn f() { matches!(x, \"nc\" | \"sh\" | \"env\" | \"curl\" | \"tar\") }",
+            "\nconst A: X = r\"(?:nc|sh|env|curl|tar)\\b\";",
+        ] {
+            let found = offences("crates/a/src/b.rs", code);
+            assert_eq!(found.len(), 1, "{code}");
+            assert!(
+                found[0].starts_with("crates/a/src/b.rs:2: `curl`, `env`, `nc`, `sh`, `tar` are"),
+                "{found:?}"
+            );
+        }
+        let four = "fn f() { match x { \"nc\" | \"sh\" | \"env\" | \"curl\" => {} \"tar\" => {} } }";
+        assert_eq!(offences("crates/a/src/b.rs", four), [""; 0]);
     }
 
     #[test]

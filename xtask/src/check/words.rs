@@ -33,11 +33,8 @@ struct Limits {
     openings: f64,
 }
 
-/// Limits of every package that is not listed in [`ABOVE_TARGET`].
+/// Limits of every package.
 const TARGET: Limits = Limits { pronouns: 0.5, openings: 3.0 };
-
-/// Packages that do not meet the target yet. Entries may only shrink, and one that meets the target is removed.
-const ABOVE_TARGET: &[(&str, Limits)] = &[];
 
 /// Number of files with the most hits that are printed.
 const WORST_FILES: usize = 5;
@@ -50,10 +47,6 @@ pub(crate) struct Wording {
 
 /// Measures the comments of every file, tests included.
 pub(crate) fn check(sources: &[Source]) -> Wording {
-    check_against(sources, ABOVE_TARGET)
-}
-
-fn check_against(sources: &[Source], exceptions: &[(&str, Limits)]) -> Wording {
     let files: Vec<(&Source, Count)> = sources.iter().map(|source| (source, Count::of(source))).collect();
     let mut packages: BTreeMap<&str, Count> = BTreeMap::new();
     for (source, count) in &files {
@@ -61,8 +54,7 @@ fn check_against(sources: &[Source], exceptions: &[(&str, Limits)]) -> Wording {
     }
     let report = packages.iter().map(|(package, count)| format!("{package}: {count}"));
     let report = report.chain(worst(&files)).collect();
-    let offences =
-        packages.iter().filter_map(|(package, count)| count.offence(package, exceptions)).collect();
+    let offences = packages.iter().filter_map(|(package, count)| count.offence(package)).collect();
     Wording { report, offences }
 }
 
@@ -123,20 +115,11 @@ impl Count {
         }
     }
 
-    fn offence(&self, package: &str, exceptions: &[(&str, Limits)]) -> Option<Offence> {
-        let exception = exceptions.iter().find(|(name, _)| *name == package).map(|(_, limits)| *limits);
-        let limits = exception.unwrap_or(TARGET);
-        let found = self.ratios();
-        let exceeds = |limits: Limits| found.pronouns > limits.pronouns || found.openings > limits.openings;
-        if exceeds(limits) {
-            let Limits { pronouns, openings } = limits;
-            return Some(Offence::of(
-                package,
-                format!("{self}; the limits are {pronouns:.2} and {openings:.1} %"),
-            ));
-        }
-        let met = exception.is_some() && !exceeds(TARGET);
-        met.then(|| Offence::of(package, "meets the target; remove it from `ABOVE_TARGET`"))
+    fn offence(&self, package: &str) -> Option<Offence> {
+        let (found, Limits { pronouns, openings }) = (self.ratios(), TARGET);
+        let exceeds = found.pronouns > pronouns || found.openings > openings;
+        let text = || format!("{self}; the limits are {pronouns:.2} and {openings:.1} %");
+        exceeds.then(|| Offence::of(package, text()))
     }
 }
 
@@ -234,28 +217,20 @@ mod tests {
         assert_eq!(count, Count { lines: 3, words: 8, pronouns: 3, openings: 1 });
     }
 
-    fn offences(text: &str, exceptions: &[(&str, Limits)]) -> Vec<String> {
-        check_against(&[source(text)], exceptions).offences.iter().map(ToString::to_string).collect()
+    fn offences(text: &str) -> Vec<String> {
+        check(&[source(text)]).offences.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_package_above_its_limits_is_named() {
         let half = "// What it is.\n// It is.\n";
-        insta::assert_snapshot!(offences(half, &[]).join("\n"), @"a: 0 vague pronouns (0.00 per 1,000 words), 1 questions as openings (50.0 % of lines); the limits are 0.50 and 3.0 %");
-        assert_eq!(offences(half, &[("a", Limits { pronouns: 0.0, openings: 50.0 })]), [""; 0]);
-        assert_eq!(offences(half, &[("a", Limits { pronouns: 0.0, openings: 49.9 })]).len(), 1);
-        assert_eq!(offences("// For nobody.\n", &[]).len(), 1);
-    }
-
-    #[test]
-    fn an_exception_that_is_not_needed_is_named() {
-        let found = offences("// It is.\n", &[("a", Limits { pronouns: 9.0, openings: 9.0 })]);
-        assert_eq!(found, ["a: meets the target; remove it from `ABOVE_TARGET`"]);
+        insta::assert_snapshot!(offences(half).join("\n"), @"a: 0 vague pronouns (0.00 per 1,000 words), 1 questions as openings (50.0 % of lines); the limits are 0.50 and 3.0 %");
+        assert_eq!(offences("// For nobody.\n").len(), 1);
     }
 
     #[test]
     fn the_worst_files_are_printed() {
-        let report = check_against(&[source("// What it is.\n")], &[]).report;
+        let report = check(&[source("// What it is.\n")]).report;
         assert_eq!(report.len(), 2);
         assert!(report[1].starts_with("a.rs: 0 vague pronouns"), "{report:?}");
     }

@@ -1,5 +1,8 @@
-//! `tables/characters.toml` as ranges with their classes, and one text with their names.
+//! `tables/characters.toml` as ranges with their classes, one text with their names, and one with look-alikes.
+//!
+//! Look-alikes are those of UTS 39, by the crate that has its tables, and the rows of the table.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -22,12 +25,12 @@ pub(crate) fn generate(root: &Path) -> Result<String, Offence> {
 
 fn render(rows: &[Row]) -> Result<String, Offence> {
     let (mut ranges, mut names, mut end) = (String::new(), Vec::new(), 0);
-    for row in rows {
-        if row.section != "character" {
-            return Err(row.offence(format!("unknown section `{}`", row.section)));
-        }
-        let first = number(row, row.need("first")?)?;
-        let last = number(row, row.get("last").unwrap_or(row.need("first")?))?;
+    let known = ["character", "script", "look-alike"];
+    if let Some(row) = rows.iter().find(|row| !known.contains(&row.section.as_str())) {
+        return Err(row.offence(format!("unknown section `{}`", row.section)));
+    }
+    for row in rows.iter().filter(|row| row.section == "character") {
+        let (first, last) = range(row)?;
         if first > last || first < end {
             return Err(row.offence("this range is empty, or does not follow the one before it"));
         }
@@ -42,9 +45,53 @@ fn render(rows: &[Row]) -> Result<String, Offence> {
          /// First and last character of a range, and the bits of its classes.\n\
          pub(crate) const RANGES: &[(u32, u32, u8)] = &[{ranges}];\n\n\
          /// The names of the ranges, a line each.\n\
-         pub(crate) const NAMES: &str = \"\\\n{}\";\n",
-        names.join("\n")
+         pub(crate) const NAMES: &str = \"\\\n{}\";\n{}",
+        names.join("\n"),
+        look_alikes(rows)?,
     ))
+}
+
+fn range(row: &Row) -> Result<(u32, u32), Offence> {
+    let first = row.need("first")?;
+    Ok((number(row, first)?, number(row, row.get("last").unwrap_or(first))?))
+}
+
+/// Renders the scripts, and the letters of each ASCII letter or digit.
+fn look_alikes(rows: &[Row]) -> Result<String, Offence> {
+    let section = |name: &'static str| rows.iter().filter(move |row| row.section == name);
+    let scripts = section("script").map(range).collect::<Result<Vec<_>, _>>()?;
+    let letters = scripts.iter().flat_map(|(first, last)| *first..=*last).filter_map(char::from_u32);
+    let standard = letters.filter_map(|letter| Some((u32::from(letter), prototype(letter)?)));
+    let mut plain: BTreeMap<u32, char> = standard.collect();
+    for row in section("look-alike") {
+        let letter = row.need("letter")?;
+        let letter = letter.parse().map_err(|_| row.offence(format!("`{letter}` is not one letter")))?;
+        for other in row.need("others")?.split(' ') {
+            if plain.insert(number(row, other)?, letter) == Some(letter) {
+                return Err(row.offence(format!("the standard has `{other}` already")));
+            }
+        }
+    }
+    let mut lines: BTreeMap<char, String> = BTreeMap::new();
+    for (other, letter) in plain {
+        let line = lines.entry(letter).or_insert_with(|| letter.to_string());
+        line.extend([" ".to_owned(), format!("{other:x}")]);
+    }
+    let lines: String = lines.into_values().map(|line| line + "\n").collect();
+    Ok(format!(
+        "\n/// First and last character of scripts with letters that look like ASCII letters.\n\
+         pub(crate) const SCRIPTS: &[(u32, u32)] = &{scripts:?};\n\n\
+         /// ASCII letters and digits, and the numbers of the characters that look like each.\n\
+         pub(crate) const LOOK_ALIKES: &str = \"\\\n{lines}\";\n"
+    ))
+}
+
+/// Returns the ASCII letter or digit that the standard likens a character to.
+fn prototype(letter: char) -> Option<char> {
+    let mut skeleton =
+        unicode_security::skeleton(letter.encode_utf8(&mut [0; 4])).collect::<Vec<_>>().into_iter();
+    let prototype = skeleton.next().filter(char::is_ascii_alphanumeric)?;
+    skeleton.next().is_none().then_some(prototype)
 }
 
 fn number(row: &Row, text: &str) -> Result<u32, Offence> {

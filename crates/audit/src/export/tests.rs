@@ -225,7 +225,7 @@ fn every_class_has_what_it_requires() {
 
 #[test]
 fn a_broken_ledger_ends_the_export() {
-    let broken = Broken::unreadable(std::path::Path::new("x"), std::io::ErrorKind::NotFound);
+    let broken = VerifyError::unreadable(std::path::Path::new("x"), std::io::ErrorKind::NotFound);
     let mut out = Vec::new();
     let ended = write([Ok(first()), Err(broken), Ok(denied())].into_iter(), Format::Lines, &mut out);
     assert!(matches!(ended, Err(ExportError::Broken(_))));

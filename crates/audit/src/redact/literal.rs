@@ -1,5 +1,8 @@
 //! Secrets given by the caller, in the forms in which they turn up.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{GeneralPurpose, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
 use super::{Kind, Span, UnfitSecret};
 
 /// The secrets themselves, and every form to look for.
@@ -131,8 +134,8 @@ pub(super) fn percent(text: &[u8]) -> Option<u8> {
 fn forms(value: &[u8]) -> Vec<Vec<u8>> {
     let mut forms =
         vec![value.to_vec(), hex(value, b"0123456789abcdef"), hex(value, b"0123456789ABCDEF"), json(value)];
-    for alphabet in [STANDARD, URL_SAFE] {
-        forms.extend((0..3).map(|shift| base64_inside(value, shift, alphabet)));
+    for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
+        forms.extend((0..3).map(|shift| base64_inside(value, shift, &engine)));
     }
     forms.sort();
     forms.dedup();
@@ -159,19 +162,16 @@ fn json(value: &[u8]) -> Vec<u8> {
     out
 }
 
-const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 /// The base64 characters that depend on nothing but the value, when `shift` bytes stand before it in the same group of
 /// three. What stands before and after decides the characters at the edges.
-fn base64_inside(value: &[u8], shift: usize, alphabet: &[u8; 64]) -> Vec<u8> {
+fn base64_inside(value: &[u8], shift: usize, engine: &GeneralPurpose) -> Vec<u8> {
     let bits = shift * 8..(shift + value.len()) * 8;
-    let (first, last) = (bits.start.div_ceil(6), bits.end / 6);
-    let bit = |at: usize| {
-        let byte = value.get((at / 8).wrapping_sub(shift)).copied().unwrap_or(0);
-        usize::from(byte >> (7 - at % 8) & 1)
-    };
-    (first..last).map(|at| alphabet[(0..6).fold(0, |sum, offset| sum << 1 | bit(at * 6 + offset))]).collect()
+    // A form, so that this copy of the secret is overwritten.
+    let shifted = Form { bytes: [&[0; 2][..shift], value].concat(), secret: 0 };
+    let mut encoded = engine.encode(&shifted.bytes).into_bytes();
+    encoded.truncate(bits.end / 6);
+    encoded.drain(..bits.start.div_ceil(6));
+    encoded
 }
 
 #[cfg(test)]
@@ -184,13 +184,13 @@ mod tests {
         let rows = [(0, "c2VjcmV0"), (1, "NlY3Jld"), (2, "zZWNyZX")];
         for (shift, inside) in rows {
             assert_eq!(
-                String::from_utf8(base64_inside(b"secret", shift, STANDARD)).unwrap(),
+                String::from_utf8(base64_inside(b"secret", shift, &STANDARD_NO_PAD)).unwrap(),
                 inside,
                 "{shift}"
             );
         }
-        assert_eq!(base64_inside(b"\xfb\xff\xfe", 0, URL_SAFE), b"-__-");
-        assert_eq!(base64_inside(b"\xfb\xff\xfe", 0, STANDARD), b"+//+");
+        assert_eq!(base64_inside(b"\xfb\xff\xfe", 0, &URL_SAFE_NO_PAD), b"-__-");
+        assert_eq!(base64_inside(b"\xfb\xff\xfe", 0, &STANDARD_NO_PAD), b"+//+");
     }
 
     #[test]

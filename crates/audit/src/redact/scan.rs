@@ -1,5 +1,8 @@
 //! One walk over the text that finds everything secret-shaped.
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use policy::{TOKENS, TokenAlphabet, TokenFormat, TokenInText};
 
 use super::keys;
@@ -338,34 +341,26 @@ pub(super) fn looks_random(value: &[u8]) -> bool {
     (digit && any(u8::is_ascii_alphabetic)) || (upper_inside && lower) || (digit && value.len() >= 16)
 }
 
-/// Base64 of something with a colon in it.
+/// Returns true if a group of a base64 text has a colon in it.
 fn names_and_password(value: &[u8]) -> bool {
-    let mut group = [0; 4];
+    let letter = |byte: u8| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        _ => byte,
+    };
     let value = &value[..value.len().min(512)];
     value.len() >= 8
-        && value.chunks(4).any(|chunk| {
-            group.fill(0);
-            let known = chunk
-                .iter()
-                .zip(&mut group)
-                .all(|(&byte, slot)| sextet(byte).map(|bits| *slot = bits).is_some());
-            let [a, b, c, d] = group.map(u32::from);
-            let bytes = (a << 18 | b << 12 | c << 6 | d).to_be_bytes();
-            known && bytes[1..].contains(&b':')
+        && value.chunks(4).any(|group| {
+            let (mut letters, mut bytes) = ([b'='; 4], [0; 3]);
+            letters.iter_mut().zip(group).for_each(|(to, from)| *to = letter(*from));
+            LENIENT.decode_slice(letters, &mut bytes).is_ok() && bytes.contains(&b':')
         })
 }
 
-const fn sextet(byte: u8) -> Option<u8> {
-    match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        b'=' => Some(0),
-        _ => None,
-    }
-}
+const LENIENT: GeneralPurpose = {
+    let config = GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true);
+    GeneralPurpose::new(&STANDARD, config.with_decode_padding_mode(DecodePaddingMode::Indifferent))
+};
 
 /// Past at least one blank, which may be encoded or escaped, and past a quote.
 fn after_space(text: &[u8], at: usize) -> Option<usize> {

@@ -6,8 +6,8 @@ use crate::event::{By, Class, EventShape, FieldShape, Severity, events};
 use crate::field::{Arguments, Body, Field, FilePath, Name, Names, Text};
 use crate::record::Digest;
 use crate::word::{
-    Answered, Answerer, Applied, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd,
-    Level, Outcome, Scope, SecretUse, Written,
+    Answered, Answerer, Applied, Asked, Ended, FindingLevel, Impact, Level, Outcome, Scope, SecretUse,
+    Written,
 };
 
 events! {
@@ -395,27 +395,45 @@ events! {
         sha256: Digest,
     }
 
-    /// The broker gave out a lease.
-    BrokerOpened = "broker.opened", Network/1, Informational {
-        /// The lease.
-        lease: Name<'a>,
-        /// The host it holds for.
+    /// The broker let a connection out.
+    BrokerConnected = "broker.connected", Network/1, Informational {
+        /// Number of the connection in this run.
+        connection: u64,
+        /// The host.
         host: Name<'a>,
-        /// The route it belongs to.
-        route: Option<Name<'a>>,
+        /// The port.
+        port: u64,
+        /// The executable inside that opened it, if it could be found.
+        program: Option<FilePath<'a>>,
+        /// Its process id.
+        pid: Option<u64>,
+        /// Why it is allowed: the code.
+        code: Code,
+        /// The rule that decided, as `file:line`.
+        rule: Option<&'a RuleRef>,
     }
-    /// A lease of the broker ended.
-    BrokerClosed = "broker.closed", Network/2, Informational {
-        /// The lease.
-        lease: Name<'a>,
-        /// The host it held for.
+    /// A connection that the broker let out ended.
+    BrokerDisconnected = "broker.disconnected", Network/2, Informational {
+        /// Number of the connection in this run.
+        connection: u64,
+        /// The host.
         host: Name<'a>,
-        /// End state.
-        ended: LeaseEnd,
+        /// The port.
+        port: u64,
+        /// The address that was connected to.
+        address: Option<Name<'a>>,
+        /// The executable inside that opened it, if it could be found.
+        program: Option<FilePath<'a>>,
+        /// Its process id.
+        pid: Option<u64>,
+        /// Bytes from the jail to the host.
+        sent: u64,
+        /// Bytes from the host to the jail.
+        received: u64,
         /// Duration in milliseconds.
         duration_ms: u64,
     }
-    /// The broker passed a request on.
+    /// The broker passed a request on, and the head of the answer is there.
     BrokerRequest = "broker.request", Http/99, Informational {
         /// The host.
         host: Name<'a>,
@@ -425,39 +443,22 @@ events! {
         method: Name<'a>,
         /// The path, without the query.
         path: Text<'a>,
-        /// The status of the answer, once there is one.
-        status: Option<u64>,
-    }
-    /// The broker put a secret into a request.
-    BrokerInjected = "broker.injected", Http/99, Low {
-        /// The host.
-        host: Name<'a>,
-        /// The name of the secret.
-        secret: Name<'a>,
-        /// Position in the request.
-        inject: Injected,
-    }
-    /// The broker refused a request.
-    BrokerDenied = "broker.denied", Http/99, Medium {
-        /// The host.
-        host: Name<'a>,
-        /// Why.
-        cause: BrokerRefusal,
-        /// Why: the code of the rule, if one decided.
-        code: Option<Code>,
-        /// The status that was answered.
+        /// The status of the answer.
         status: u64,
+        /// The name of the secret that was put in.
+        secret: Option<Name<'a>>,
+        /// Number of the connection in this run.
+        connection: u64,
+        /// The rule that allowed the connection, as `file:line`.
+        rule: Option<&'a RuleRef>,
+        /// The executable inside that asked, if it could be found.
+        program: Option<FilePath<'a>>,
+        /// Its process id.
+        pid: Option<u64>,
+        /// Time until the head of the answer, in milliseconds.
+        duration_ms: u64,
     }
-    /// The broker could not get the secret that a route needs.
-    BrokerUnavailable = "broker.unavailable", Http/99, Medium {
-        /// The host.
-        host: Name<'a>,
-        /// The name of the secret.
-        secret: Name<'a>,
-        /// Why.
-        reason: Text<'a>,
-    }
-    /// A connection that is not a request to a route was refused.
+    /// A connection or a request was refused.
     BrokerEgressDenied = "broker.egress-denied", Network/5, Medium {
         /// The host or address.
         host: Name<'a>,
@@ -467,6 +468,18 @@ events! {
         code: Code,
         /// Why: the sentence.
         reason: Text<'a>,
+        /// The rule that decided, as `file:line`.
+        rule: Option<&'a RuleRef>,
+        /// Change that would allow it.
+        remedy: Option<Text<'a>>,
+        /// The executable inside that asked, if it could be found.
+        program: Option<FilePath<'a>>,
+        /// Its process id.
+        pid: Option<u64>,
+        /// The method, if a request was refused.
+        method: Option<Name<'a>>,
+        /// The path of that request, without the query.
+        path: Option<Text<'a>>,
     }
 
     /// A confined process was started, and this is what the kernel enforces.

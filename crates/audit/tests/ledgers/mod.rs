@@ -9,9 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use policy::Code;
-use ringfence_audit::{Arguments, Broken, Damage};
+use ringfence_audit::{Arguments, Damage, VerifyError};
 use ringfence_audit::{
-    AuditError, By, Digest, Durability, Event, Impact, Ledger, Name, Opened, Options, Sink, Timestamp,
+    AuditError, By, Digest, Durability, Event, Impact, Ledger, Name, OpenReport, Options, Sink, Timestamp,
 };
 use tempfile::TempDir;
 
@@ -40,11 +40,11 @@ impl Room {
         self.dir.join("ledger.jsonl")
     }
 
-    pub(crate) fn open(&self) -> (Ledger, Opened) {
+    pub(crate) fn open(&self) -> (Ledger, OpenReport) {
         self.try_open().unwrap()
     }
 
-    pub(crate) fn try_open(&self) -> Result<(Ledger, Opened), AuditError> {
+    pub(crate) fn try_open(&self) -> Result<(Ledger, OpenReport), AuditError> {
         Ledger::open(&self.path(), options())
     }
 
@@ -115,9 +115,9 @@ pub(crate) fn started(arguments: &str) -> Event<'_> {
     }
 }
 
-pub(crate) fn damage(broken: Broken) -> Damage {
+pub(crate) fn damage(broken: VerifyError) -> Damage {
     match broken {
-        Broken::Damaged(damage) => damage,
+        VerifyError::Damaged(damage) => damage,
         other => panic!("not damaged, but {other}"),
     }
 }

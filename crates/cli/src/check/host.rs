@@ -6,7 +6,8 @@ use config::{JailSettings, Jailing, Settings, Wish};
 use jail::Network;
 use jail::bridge::Direction;
 use policy::{
-    Arguments, Code, Decision, Endpoint, HostName, Phase, Reason, Request, Said, Shown, ToolName, Trace, Want,
+    Arguments, Code, Decision, Endpoint, HostName, HostSet, Phase, Reason, Request, Said, SetHost, Shown,
+    ToolName, Trace, Want,
 };
 use serde_json::{Value, json};
 
@@ -32,6 +33,42 @@ struct Door {
 
 /// The doors that are looked at when no tool is named: one that connects by itself, and one for commands.
 const DOORS: [&str; 2] = ["web_fetch", "exec"];
+
+/// Judges every host of a set, and prints one answer for each. The exit code is the strictest decision.
+pub(super) fn print_set(
+    set: &HostSet,
+    tool: Option<&ToolName>,
+    settings: &Settings,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let samples = set.hosts.iter().filter_map(|host| Some((host, host.pattern.sample()?)));
+    let judged = samples.map(|(host, endpoint)| Ok((host, judge(&endpoint.to_string(), tool, settings)?)));
+    let judged = judged.collect::<Result<Vec<_>, Failure>>()?;
+    match terminal.format {
+        Format::Json => {
+            let hosts: Vec<_> = judged.iter().map(|(host, found)| found.set_json(host)).collect();
+            let json = json!({ "version": 1, "set": set.name, "because": set.because, "hosts": hosts });
+            terminal.json(&json)?;
+        }
+        Format::Text => {
+            writeln!(terminal.out, "@{}: {}", set.name, set.because)?;
+            for (host, found) in &judged {
+                let decision = &found.verdict.trace.decision;
+                let (word, pattern) = (terminal.effect(decision.effect()), &host.pattern);
+                let shared = if host.shared { ", shared" } else { "" };
+                writeln!(terminal.out, "{word} {pattern}{shared}: {}", host.because)?;
+                writeln!(
+                    terminal.out,
+                    "  {} {}",
+                    decision.reason().code,
+                    Shown::text(&decision.reason().text)
+                )?;
+            }
+        }
+    }
+    let strictest = judged.iter().max_by_key(|(_, found)| found.verdict.trace.decision.effect());
+    Ok(strictest.map_or(Exit::Deny, |(_, found)| found.verdict.exit()))
+}
 
 /// Judges a host. A text that is not a host is denied: it is what an agent would have asked for.
 pub(super) fn judge(host: &str, tool: Option<&ToolName>, settings: &Settings) -> Result<Found, Failure> {
@@ -90,12 +127,13 @@ fn through(tool: ToolName, endpoint: &Endpoint, settings: &Settings, jail: &Jail
     }
 }
 
-/// Tools whose connections are made by commands: the jail decides about them, and no rule until the broker is built.
+/// Tools whose connections are made by commands: the jail decides first, and the rules decide where it has the broker.
 fn is_command(tool: &ToolName) -> bool {
     matches!(tool.as_str(), "exec" | "process")
 }
 
-/// Returns the decision that replaces the rules for a command; `None` if the rules deny what the jail closes anyway.
+/// Returns the decision that replaces the rules for a command; `None` if the rules decide, by the broker or because they deny
+/// what the jail closes anyway.
 fn by_command(endpoint: &Endpoint, rules: &Trace, jail: &JailSettings) -> Option<Decision> {
     let open = jail.network == Network::Open || matches!(jail.jailing, Jailing::Never(_));
     if open {
@@ -105,7 +143,7 @@ fn by_command(endpoint: &Endpoint, rules: &Trace, jail: &JailSettings) -> Option
         let text = "the port is bridged to the host's loopback by `jail.ports-out`";
         return Some(Decision::Allow(Reason::new(Code::Rule, text)));
     }
-    (!is_denied(rules)).then(|| Decision::Deny(no_network(jail)))
+    (!is_denied(rules) && jail.network == Network::None).then(|| Decision::Deny(no_network(jail)))
 }
 
 fn is_denied(trace: &Trace) -> bool {
@@ -126,13 +164,10 @@ fn unenforced(rules: &Trace, jail: &JailSettings) -> Reason {
 }
 
 fn no_network(jail: &JailSettings) -> Reason {
-    let text = format!(
-        "commands have no network: the profile `{}` has none until the broker is built",
-        jail.profile
-    );
-    Reason::new(Code::JailNoBroker, text)
-        .by(jail.network_rule.clone())
-        .remedy("`ringfence run --network open` gives a command the host's network, with every host")
+    let text = format!("commands have no network: the profile `{}` has none", jail.profile);
+    Reason::new(Code::JailNoBroker, text).by(jail.network_rule.clone()).remedy(
+        "`ringfence run --profile workspace-write` lets a command reach the hosts that the policy allows",
+    )
 }
 
 fn is_bridged(endpoint: &Endpoint, jail: &JailSettings) -> bool {
@@ -167,6 +202,17 @@ pub(super) fn print(found: &Found, trace: bool, terminal: &mut Terminal<'_>) -> 
 }
 
 impl Found {
+    fn set_json(&self, host: &SetHost) -> Value {
+        let decision = &self.verdict.trace.decision;
+        json!({
+            "host": host.pattern.as_str(),
+            "shared": host.shared,
+            "because": host.because,
+            "decision": decision.effect().word(),
+            "reason": reason_json(decision.reason()),
+        })
+    }
+
     /// Returns true if every door says the same.
     fn agree(&self) -> bool {
         self.doors.iter().all(|door| door.trace.decision == self.verdict.trace.decision)

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use clap::ValueEnum as _;
 use config::Settings;
 use policy::{Certainty, Decision, Finding, Invocation};
@@ -9,7 +11,6 @@ use ringfence::run::Host;
 use ringfence::run::command_line::{self, CommandLine};
 use serde_json::{Value, json};
 
-use super::base64;
 use super::command::ShellArg;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -103,7 +104,9 @@ impl Question {
         };
         // If both are there, the text is a lossy form of bytes that are no text.
         let bytes = match (text("command_b64")?, text("command")?) {
-            (Some(coded), _) => base64::decode(coded).ok_or_else(|| wrong("`command_b64` is not Base64"))?,
+            (Some(coded), _) => {
+                BASE64_STANDARD.decode(coded).map_err(|_| wrong("`command_b64` is not Base64"))?
+            }
             (None, Some(text)) => text.as_bytes().to_vec(),
             (None, None) => return Err(wrong("there is no command")),
         };

@@ -6,6 +6,8 @@ pub(super) const LANDLOCK: &str =
 pub(super) const BUBBLEWRAP: &str = "the `bubblewrap` provider";
 pub(super) const FILTER: &str = "every provider: none works without a filter on system calls";
 pub(super) const NETWORK: &str = "a network of its own inside, with a private loopback";
+pub(super) const REDIRECTION: &str =
+    "the way to the broker for programs that ignore proxy variables: their connections are refused";
 pub(super) const MOUNTS: &str = "a private file tree: /tmp, HOME, hidden files";
 pub(super) const PROCESSES: &str = "a process tree of its own that ends as a whole";
 pub(super) const IPC: &str = "private System V memory and message queues";

@@ -80,6 +80,15 @@ const TABLE: &[Kind] = &[
         lost: &[lost::NETWORK],
     },
     Kind {
+        id: "redirect",
+        steps: &[Step::Redirect],
+        works: "connections redirected by nf_tables",
+        expected: "rules of nf_tables in a new network namespace",
+        without: Status::Weak,
+        remedy: "load the modules: sudo modprobe -a nf_tables nft_chain_nat nft_redir nft_nat",
+        lost: &[lost::REDIRECTION],
+    },
+    Kind {
         id: "mountns",
         steps: &[Step::Mount, Step::Tmpfs],
         works: "entered, a tmpfs mounted",

@@ -79,6 +79,10 @@ fn losses(provider: Provider, machine: &Machine) -> Vec<&'static str> {
 }
 
 fn optional(found: &Namespaces) -> impl Iterator<Item = &'static str> {
-    let wanted: [(&[Step], _); 2] = [(&[Step::Proc], lost::PROC), (&[Step::Uts, Step::Cgroup], lost::NAMES)];
+    let wanted: [(&[Step], _); 3] = [
+        (&[Step::Redirect], lost::REDIRECTION),
+        (&[Step::Proc], lost::PROC),
+        (&[Step::Uts, Step::Cgroup], lost::NAMES),
+    ];
     wanted.into_iter().filter(|(steps, _)| !found.did(steps)).map(|(_, feature)| feature)
 }

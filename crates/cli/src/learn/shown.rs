@@ -1,6 +1,6 @@
 //! A proposal as a person and a program see it.
 
-use jail::End;
+use jail::{End, Network};
 use policy::Shown;
 use ringfence::learn::{MOST_REFUSED, Proposal, Report};
 use serde_json::{Value, json};
@@ -68,10 +68,14 @@ impl Render for Report {
             .map(|refused| format!("{} {}: {}", refused.want, refused.object, Shown::text(&refused.because)));
         section(&mut out, "refused, and stays refused:", &lines.collect::<Vec<_>>());
         section(&mut out, "to know:", notes);
-        if !hosts.is_empty() {
-            out.push_str("addresses are what was called, names are not seen: put names in their place where you know them\n");
-        } else if self.own_network {
-            out.push_str("there was no network: `--network open` finds out which addresses are called\n");
+        match self.network {
+            Network::Open if !hosts.is_empty() => out.push_str(
+                "addresses are what was called, names are not seen: put names in their place where you know them\n",
+            ),
+            Network::None => {
+                out.push_str("there was no network: `--network broker` finds out which hosts are called\n");
+            }
+            Network::Broker | Network::Open => {}
         }
         if !self.changes() {
             out.push_str("nothing to add: the policy allows what was used, but for what is listed here\n");
@@ -158,7 +162,7 @@ mod tests {
                 ..Proposal::default()
             },
             end: End::Exited(1),
-            own_network: false,
+            network: Network::Open,
             host: host(),
         }
     }
@@ -192,13 +196,13 @@ mod tests {
             text: None,
             added: Vec::new(),
             proposal: Proposal::default(),
-            own_network: true,
+            network: Network::None,
             end: End::Exited(0),
             ..report()
         };
         insta::assert_snapshot!(nothing.said(), @r"
         the command ended with 0
-        there was no network: `--network open` finds out which addresses are called
+        there was no network: `--network broker` finds out which hosts are called
         nothing to add: the policy allows what was used, but for what is listed here
         ");
         assert!(nothing.diff(true).is_empty() && report().diff(true).contains("\u{1b}[32m+jail.shared"));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ::audit::{Applied as Word, By, Event, FilePath, Name};
-use ::overlay::{Applied, Change, GitChanges, Overlay, OverlayError, Parts, Verb};
+use ::overlay::{ApplyReport, Change, GitChanges, Overlay, OverlayError, Parts, Verb};
 use policy::{Code, Shown};
 use ringfence::run::Host;
 use serde_json::json;
@@ -138,7 +138,7 @@ fn record(journal: &Journal, overlay: &Overlay, found: &Found, change: &Change) 
 
 fn tell(
     overlay: &Overlay,
-    applied: &Applied,
+    applied: &ApplyReport,
     protected: &[&Change],
     held: &[&GitChanges],
     terminal: &mut Terminal<'_>,

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXITS)]
 pub(crate) struct RunArgs {
-    /// The profile: readonly, workspace-write, workspace-write-no-network, or yours
+    /// The profile: readonly, workspace-write, workspace-write-no-network, driven, or yours
     #[arg(short, long, value_name = "PROFILE")]
     pub(crate) profile: Option<String>,
     /// Show a path, read-only; may be repeated
@@ -38,6 +38,9 @@ pub(crate) struct RunArgs {
     /// Which network the command sees
     #[arg(long, value_enum, value_name = "NETWORK")]
     pub(crate) network: Option<NetworkArg>,
+    /// Let a host or a named set such as @npm be reached; may be repeated
+    #[arg(long, value_name = "HOST|@SET")]
+    pub(crate) allow: Vec<String>,
     /// Show this toolchain and no other, or none; may be repeated
     #[arg(long = "toolchain", value_name = "NAME")]
     pub(crate) toolchains: Vec<String>,
@@ -57,10 +60,10 @@ pub(crate) struct RunArgs {
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
     /// Run a command of this skill, with no more than its code needs
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["write", "network", "port_in", "port_out"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["write", "network", "allow", "port_in", "port_out"])]
     pub(crate) skill: Option<PathBuf>,
     /// Only as the skill is pinned in this file
-    #[arg(long, value_name = "FILE", requires = "skill")]
+    #[arg(long, value_name = "FILE", requires = "skill", hide_short_help = true)]
     pub(crate) skill_lock: Option<PathBuf>,
     /// Keep what the command changes apart, for `review` and `apply`
     #[arg(long, value_name = "new|ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -94,6 +97,8 @@ pub(crate) fn some_words(text: &str) -> Result<String, &'static str> {
 pub(crate) enum NetworkArg {
     /// None at all
     None,
+    /// Hosts that the policy allows, through the broker
+    Broker,
     /// The host's
     Open,
 }
@@ -161,9 +166,9 @@ impl RunArgs {
         options.wish = self.wish(cwd)?;
         options.variables = self.env.iter().map(|text| Wanted::parse(text)).collect();
         options.overlay = self.overlay.as_deref().map(|wanted| match wanted {
-            "" => overlay::Wanted::Newest,
-            "new" => overlay::Wanted::New,
-            id => overlay::Wanted::Id(id.to_owned()),
+            "" => overlay::OverlayChoice::Newest,
+            "new" => overlay::OverlayChoice::New,
+            id => overlay::OverlayChoice::Id(id.to_owned()),
         });
         (options.skill, options.purpose) = (skill, purpose);
         (options.observe, options.verbose) = (self.explain_denials, self.verbose);
@@ -183,12 +188,14 @@ impl RunArgs {
             profile: self.profile.clone(),
             network: self.network.map(|network| match network {
                 NetworkArg::None => Network::None,
+                NetworkArg::Broker => Network::Broker,
                 NetworkArg::Open => Network::Open,
             }),
             provider: self.provider.map(|provider| provider.word().to_owned()),
             views: views.map(|(path, mode)| View { path: real(cwd, path), mode }).collect(),
             unprotected: self.unprotect.clone(),
             keep_home: self.keep_home,
+            allow: self.allow.clone(),
             accepted: self.accept_partial.iter().map(|layer| layer.layer()).collect(),
             limits: self.limits.iter().map(|text| pair(text)).collect::<Result<_, _>>()?,
         })

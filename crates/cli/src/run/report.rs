@@ -22,9 +22,7 @@ pub(crate) fn jail_text(jail: &JailReport<'_>) -> String {
         Network::Broker => "the broker",
         Network::Open => "the host's network",
     };
-    let why =
-        if jail.without_broker { "the profile is meant for the broker, which is not built yet" } else { "" };
-    line(&mut text, "sees", sees, why);
+    line(&mut text, "sees", sees, "");
     besides(jail, &mut text);
     let names = variables(jail);
     text + &format!("variables  {}\n", names.collect::<Vec<_>>().join(" "))

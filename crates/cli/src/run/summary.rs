@@ -48,7 +48,9 @@ fn line(row: &Row, cwd: &Path, warning: &str) -> String {
             Failure::coded(Code::JailLimit, overrun.message()).hint(raise).to_string()
         }
         Row::Tripped(..) => format!("{warning}: {object} has changed while the command ran: {reason}\n"),
-        Row::Denied(denied) => format!("{kind}{code}: {} {object}: {reason}{setting}\n", denied.kind.word()),
+        Row::Denied(denied) | Row::Refused(denied) => {
+            format!("{kind}{code}: {} {object}: {reason}{setting}\n", denied.kind.word())
+        }
         Row::Commit(commit) => format!("{kind}: {object} \"{}\" {reason}{setting}\n", subject(commit)),
         Row::Withheld(..) | Row::Changed(..) | Row::Known(..) => {
             format!("{kind}{code}: {object}: {reason}{setting}\n")
@@ -72,7 +74,7 @@ fn object(row: &Row, cwd: &Path) -> Value {
         "setting": row.setting(cwd),
     });
     match row {
-        Row::Denied(denied) => value["act"] = denied.kind.word().into(),
+        Row::Denied(denied) | Row::Refused(denied) => value["act"] = denied.kind.word().into(),
         Row::Commit(commit) => {
             value["object"] = Shown::text(&commit.id).to_string().into();
             value["subject"] = subject(commit).into();

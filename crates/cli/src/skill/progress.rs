@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use policy::Shown;
+use unicode_width::UnicodeWidthChar as _;
 
-use crate::{columns, surroundings};
+use crate::surroundings;
 
 /// A scan that takes less time shows no bar.
 const PATIENCE: Duration = Duration::from_millis(600);
@@ -78,7 +79,7 @@ fn bar(done: usize, all: usize, last: &Path, room: usize) -> String {
 fn fitting(text: &str, columns: usize) -> &str {
     let mut left = columns;
     let cut = text.char_indices().find(|(_, c)| {
-        let rest = left.checked_sub(columns::of(*c));
+        let rest = left.checked_sub(c.width().unwrap_or(0));
         left = rest.unwrap_or(0);
         rest.is_none()
     });

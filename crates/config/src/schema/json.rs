@@ -56,6 +56,9 @@ fn kind(kind: Kind) -> Map<String, Value> {
         Kind::Time => json!({ "type": "string", "pattern": "^([0-9]+(ms|s|m|h|d))+$" }),
         Kind::Text(meaning) => text(meaning),
         Kind::List(meaning) => json!({ "type": "array", "items": text(meaning) }),
+        Kind::TextsOrTables(meaning, keys) => {
+            json!({ "type": "array", "items": { "anyOf": [text(meaning), table(keys)] } })
+        }
         Kind::Table(keys) => return table(keys),
         Kind::Named(keys) => json!({ "type": "object", "additionalProperties": table(keys) }),
         Kind::Tables(keys) => json!({ "type": "array", "items": table(keys) }),
@@ -77,7 +80,13 @@ fn text(meaning: Text) -> Value {
         Text::PortIn | Text::PortOut => {
             json!({ "type": "string", "pattern": "^[1-9][0-9]{0,4}(:[1-9][0-9]{0,4})?$" })
         }
-        Text::Source => json!({ "type": "string", "pattern": "^env:[A-Za-z_][A-Za-z0-9_]*$" }),
+        Text::Source => json!({ "type": "string", "pattern": "^(env|cmd|file):.+$" }),
+        Text::Method => json!({ "type": "string", "pattern": "^[A-Z]+$" }),
+        Text::Proxy => json!({ "type": "string", "pattern": "^(http|socks5h)://" }),
+        Text::Preset => {
+            let names: Vec<_> = policy::secret_presets().iter().map(|preset| preset.name).collect();
+            json!({ "enum": names })
+        }
         _ => json!({ "type": "string", "minLength": 1 }),
     }
 }

@@ -22,8 +22,7 @@ pub static ROOT: &[Key] = &[
     ),
     Key::new("commands", Kind::Table(COMMANDS), Narrow::Inside, "Which commands may start."),
     Key::new("network", Kind::Table(NETWORK), Narrow::Inside, "Which hosts may be connected to."),
-    Key::new("secrets", Kind::Tables(SECRET), Narrow::Fixed, "Credentials that are added outside the jail.")
-        .later(),
+    Key::new("secrets", Kind::Tables(SECRET), Narrow::Fixed, "Credentials that are added outside the jail."),
     Key::new("tools", Kind::Table(TOOLS), Narrow::Tools, "Which tools the agent may call."),
     Key::new(
         "agents",
@@ -325,15 +324,15 @@ static RULE: &[Key] = &[
 static NETWORK: &[Key] = &[
     Key::new(
         "allow",
-        Kind::List(Text::HostPattern),
+        Kind::TextsOrTables(Text::HostEntry, HOST_RULE),
         Narrow::Within,
-        "Hosts that tools may connect to. Commands have no network, or with `network = \"open\"` every host, until the broker is built.",
+        "Hosts that may be connected to: a host, a pattern, a set such as `@npm`, or a table that also names methods and paths.",
     ),
     Key::new(
         "deny",
-        Kind::List(Text::HostPattern),
+        Kind::List(Text::HostEntry),
         Narrow::Add,
-        "Hosts that may not, with everything below them.",
+        "Hosts that may not, with everything below them; also sets.",
     ),
     Key::new(
         "unknown",
@@ -341,42 +340,112 @@ static NETWORK: &[Key] = &[
         Narrow::Order(&["ask", "deny"]),
         "What happens to a host that no rule names.",
     ),
+    Key::new(
+        "hosts",
+        Kind::Map(Text::HostAddress),
+        Narrow::Fixed,
+        "Fixed addresses of names, which may be private, as in `\"registry.corp\" = \"10.0.0.7\"`; a port replaces the one that was asked for.",
+    ),
+    Key::new(
+        "proxy",
+        Kind::Text(Text::Proxy),
+        Narrow::Fixed,
+        "The proxy through which connections leave: `http://HOST:PORT` or `socks5h://HOST:PORT`.",
+    ),
+    Key::new(
+        "proxy-secret",
+        Kind::Text(Text::Name),
+        Narrow::Fixed,
+        "The secret with `USER:PASSWORD` for the proxy, kept by `ringfence secret set`.",
+    ),
+    Key::new(
+        "ca",
+        Kind::List(Text::Path),
+        Narrow::Fixed,
+        "Files with certificates of authorities (PEM) that are trusted besides those of the system.",
+    ),
+];
+
+static HOST_RULE: &[Key] = &[
+    Key::new("host", Kind::Text(Text::HostPattern), Narrow::Free, "The host or host pattern.").required(),
+    Key::new(
+        "methods",
+        Kind::List(Text::Method),
+        Narrow::Free,
+        "The only methods that are permitted, such as `GET`; all, if not given. TLS to the host is intercepted.",
+    ),
+    Key::new(
+        "paths",
+        Kind::List(Text::UrlPath),
+        Narrow::Free,
+        "The only paths that are permitted, such as `/repos/*`; all, if not given. TLS to the host is intercepted.",
+    ),
 ];
 
 static SECRET: &[Key] = &[
-    Key::new("name", Kind::Text(Text::Name), Narrow::Fixed, "The name of the secret.").required().later(),
-    Key::new("host", Kind::Text(Text::Host), Narrow::Fixed, "The host it is sent to.").required().later(),
+    Key::new(
+        "preset",
+        Kind::Text(Text::Preset),
+        Narrow::Fixed,
+        "A well-known service, which fills in the keys that are not given.",
+    ),
+    Key::new("name", Kind::Text(Text::Name), Narrow::Fixed, "The name of the secret."),
+    Key::new(
+        "host",
+        Kind::Text(Text::Endpoint),
+        Narrow::Fixed,
+        "The host it is sent to, with its port if that is not 443.",
+    ),
+    Key::new(
+        "scheme",
+        Kind::Choice(&["https", "http"]),
+        Narrow::Fixed,
+        "The protocol it is sent over; `https`, if not given.",
+    ),
+    Key::new(
+        "methods",
+        Kind::List(Text::Method),
+        Narrow::Fixed,
+        "The methods it is sent with; all, if not given. Other requests to the host are refused.",
+    ),
     Key::new(
         "paths",
         Kind::List(Text::UrlPath),
         Narrow::Fixed,
-        "The paths it is sent to; all, if not given.",
-    )
-    .later(),
+        "The paths it is sent to; all, if not given. Other requests to the host are refused.",
+    ),
     Key::new(
         "from",
         Kind::Text(Text::Source),
         Narrow::Fixed,
-        "Where the value comes from; kept by Ringfence, if not given.",
-    )
-    .later(),
-    Key::new("inject", Kind::Table(INJECT), Narrow::Fixed, "How it is added to a request: exactly one way.")
-        .required()
-        .later(),
+        "Where the value comes from: `env:NAME`, `cmd:PROGRAM ARGUMENT…` or `file:PATH#/JSON/POINTER`; kept by Ringfence, if not given.",
+    ),
+    Key::new("inject", Kind::Table(INJECT), Narrow::Fixed, "How it is added to a request: exactly one way."),
     Key::new(
         "placeholder",
         Kind::Text(Text::Variable),
         Narrow::Fixed,
         "The variable that programs inside see, with a worthless value.",
-    )
-    .later(),
+    ),
 ];
 
 static INJECT: &[Key] = &[
-    Key::new("header", Kind::Text(Text::Name), Narrow::Fixed, "In this header.").later(),
-    Key::new("bearer", Kind::Flag, Narrow::Fixed, "As a bearer token.").later(),
-    Key::new("basic", Kind::Text(Text::Words), Narrow::Fixed, "As the password of this user.").later(),
-    Key::new("query", Kind::Text(Text::Name), Narrow::Fixed, "In this query parameter.").later(),
+    Key::new("header", Kind::Text(Text::Name), Narrow::Fixed, "In this header."),
+    Key::new("bearer", Kind::Flag, Narrow::Fixed, "As a bearer token."),
+    Key::new("basic", Kind::Text(Text::Words), Narrow::Fixed, "As the password of this user."),
+    Key::new("query", Kind::Text(Text::Name), Narrow::Fixed, "In this query parameter."),
+    Key::new(
+        "replace",
+        Kind::Flag,
+        Narrow::Fixed,
+        "In place of the placeholder, where the program put it in headers and query.",
+    ),
+    Key::new(
+        "aws-sigv4",
+        Kind::Flag,
+        Narrow::Fixed,
+        "By signing the request anew; the value is `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`.",
+    ),
 ];
 
 static TOOLS: &[Key] = &[

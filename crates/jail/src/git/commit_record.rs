@@ -19,7 +19,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::git::history::ObjectId;
+use ::git::ObjectId;
 
 /// A directory with the commits that jails made.
 #[derive(Debug, Clone)]

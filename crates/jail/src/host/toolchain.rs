@@ -249,7 +249,12 @@ impl Search<'_> {
         let around = |path: &Path| path.starts_with(real);
         let closed = |path: &Path| around(path) || real.starts_with(path);
         let mut secrets = policy::credential_files().filter(|file| file.closed);
-        let private = secrets.any(|file| closed(&ask.outside.join(file.path())));
+        let below = real.strip_prefix(ask.outside).ok();
+        let private = secrets.any(|file| match (Path::new(file.path()), below) {
+            (path, _) if path.is_absolute() => closed(path),
+            (path, Some(below)) => below.starts_with(path) || path.starts_with(below),
+            (_, None) => false,
+        });
         if around(ask.outside) || around(ask.home) {
             Some("it holds the home directory")
         } else if around(ask.workspace) {

@@ -62,11 +62,17 @@ pub fn arguments(plan: &Plan, cwd: &Path, terminal: bool) -> Vec<Word> {
     words.0
 }
 
-/// Returns an error if bubblewrap cannot make this plan: not every version knows layers, and none takes them by handle.
+/// Returns an error if bubblewrap cannot make this plan: not every version knows layers, and none takes them by handle; it mounts
+/// contents where a link leads.
 pub fn wrappable(plan: &Plan) -> Result<(), Conflict> {
-    let layered = plan.mounts.iter().find(|mount| matches!(mount.kind, Kind::Layered { .. }));
-    let why = "bubblewrap does not take layers by handle";
-    layered.map_or(Ok(()), |mount| Err(Conflict::NotEnforceable(mount.path.clone(), why)))
+    plan.mounts.iter().try_for_each(|mount| {
+        let why = match mount.kind {
+            Kind::Layered { .. } => "bubblewrap does not take layers by handle",
+            Kind::Content { .. } => "bubblewrap does not cover a link with a file",
+            _ => return Ok(()),
+        };
+        Err(Conflict::NotEnforceable(mount.path.clone(), why))
+    })
 }
 
 const NONE: [&OsStr; 0] = [];
@@ -157,8 +163,8 @@ impl Words {
                 self.to(path);
             }
             Kind::Bind { write, .. } => self.option(if write { "--bind" } else { "--ro-bind" }, [path, path]),
-            // Refused before, see `wrappable`.
-            Kind::Layered { .. } | Kind::Device | Kind::Terminals => {}
+            // The first two are refused before, see `wrappable`.
+            Kind::Layered { .. } | Kind::Content { .. } | Kind::Device | Kind::Terminals => {}
             Kind::Scratch => self.space(path, mode(mount), plan.scratch),
             Kind::Void => self.space(path, 0o555, 4096),
             Kind::Parent => self.space(path, 0o755, 4096),

@@ -8,7 +8,7 @@ use super::host::{Entry, Host};
 use super::system::{self, RESERVED};
 use super::tree::beneath;
 use crate::host::probe::Errno;
-use crate::spec::{Kept, Mode, Network, Spec, View};
+use crate::spec::{Content, Kept, Mode, Network, Spec, View};
 
 /// Why a spec means nothing on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +50,9 @@ pub enum Conflict {
     /// A socket of the jail's own network where there is none, or more of them than can be handed over.
     #[error("{0} sockets inside the jail cannot be handed out: {1}")]
     Listen(usize, &'static str),
+    /// A broker that no connection of the jail would reach.
+    #[error("the broker cannot be the jail's way out: {0}")]
+    Broker(&'static str),
     /// A place for changes that is none.
     #[error("{} cannot keep the changes of {}: {why}", Shown::path(.directory), Shown::path(.path))]
     Kept {
@@ -126,6 +129,10 @@ impl Conflict {
             Self::Listen(..) => {
                 "give the jail a network of its own, and at most 16 ports to listen on".to_owned()
             }
+            Self::Broker(_) => {
+                "`ringfence doctor` says why the native provider does not work; `--network none` needs no broker"
+                    .to_owned()
+            }
             Self::Kept { .. } => "name a directory of its own that no view shows".to_owned(),
             Self::Forbidden(_) => "to allow it, name it in `files.exempt` of your own policy".to_owned(),
             Self::TooManyForbidden { directory, .. } => format!(
@@ -149,7 +156,8 @@ impl Conflict {
 
 pub(super) fn check(spec: &Spec, host: &Host) -> Result<(), Conflict> {
     listening(spec)?;
-    let paths = spec.views.iter().map(|view| &view.path).chain([&spec.workspace, &spec.home]);
+    let contents = spec.contents.iter().map(|content| &content.path);
+    let paths = spec.views.iter().map(|view| &view.path).chain(contents).chain([&spec.workspace, &spec.home]);
     paths.clone().try_for_each(|path| plain(path))?;
     directory(&spec.workspace, host, "the workspace")?;
     spec.views.iter().try_for_each(|view| alone(view, spec))?;
@@ -157,6 +165,7 @@ pub(super) fn check(spec: &Spec, host: &Host) -> Result<(), Conflict> {
     spec.views.iter().try_for_each(|view| there(view, host))?;
     paths.clone().try_for_each(|path| straight(path, spec, host))?;
     spec.kept.iter().try_for_each(|kept| keeps(kept, spec, host))?;
+    spec.contents.iter().try_for_each(|content| covers(content, spec, host))?;
     // The private home can be put anywhere but where the host would have to have a directory and has none.
     if is_shown(&spec.home, spec) { directory(&spec.home, host, "the home") } else { Ok(()) }
 }
@@ -230,6 +239,24 @@ fn there(view: &View, host: &Host) -> Result<(), Conflict> {
         (Some(Entry::File(..)), Mode::Private) => Err(Conflict::NotADirectory(path(), "private")),
         (Some(Entry::File(..)), Mode::Layered) => Err(Conflict::NotADirectory(path(), "layered")),
         (Some(_), _) => Ok(()),
+    }
+}
+
+/// A content in what can be changed would be moved away with its directory; one in what is only shown needs something to cover.
+fn covers(content: &Content, spec: &Spec, host: &Host) -> Result<(), Conflict> {
+    let path = || content.path.clone();
+    let others = spec.contents.iter().filter(|other| beneath(&other.path, &content.path)).count();
+    if others > 1 || spec.views.iter().any(|view| beneath(&view.path, &content.path)) {
+        return Err(Conflict::Overlap(path()));
+    }
+    if let Some(Mode::ReadWrite | Mode::Layered) = spec.mode_at(&content.path) {
+        return Err(Conflict::NotEnforceable(path(), "it lies in a view that can be changed"));
+    }
+    match host.entry(&content.path) {
+        _ if !is_shown(&content.path, spec) => Ok(()),
+        None => Err(Conflict::Missing(path())),
+        Some(Entry::Directory(..)) => Err(Conflict::NotEnforceable(path(), "it is a directory")),
+        Some(_) => Ok(()),
     }
 }
 

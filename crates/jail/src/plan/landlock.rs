@@ -39,6 +39,10 @@ pub struct PathRule {
 pub fn landlock_plan(spec: &Spec, host: &Host) -> Result<LandlockPlan, Conflict> {
     conflict::check(spec, host)?;
     spec.views.iter().try_for_each(|view| expressible(view, spec))?;
+    if let Some(content) = spec.contents.first() {
+        let why = "without namespaces a file cannot be another one inside";
+        return Err(Conflict::NotEnforceable(content.path.clone(), why));
+    }
     let rules: Vec<_> = system(host).chain(views(spec, host)).collect();
     keeps_secrets(&rules, host)?;
     let open = |path: &Path| rules.iter().any(|rule| beneath(path, &rule.path));

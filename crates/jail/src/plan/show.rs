@@ -15,7 +15,12 @@ impl fmt::Display for Plan {
         if let Some(shows) = who.shows {
             writeln!(f, "files of {}:{} are its own", shows.uid, shows.gid)?;
         }
-        writeln!(f, "network {}", if self.own_network { "own" } else { "host" })?;
+        let network = match (self.own_network, self.broker) {
+            (_, true) => "broker",
+            (true, false) => "own",
+            (false, false) => "host",
+        };
+        writeln!(f, "network {network}")?;
         writeln!(f, "scratch {}", self.scratch)?;
         self.skeleton.iter().try_for_each(|(path, thing)| writeln!(f, "{thing} {}", Shown::path(path)))?;
         for mount in &self.mounts {
@@ -61,6 +66,7 @@ impl fmt::Display for Kind {
             Self::Mask { directory: false } => "masked file",
             Self::Void => "void",
             Self::Blank => "blank",
+            Self::Content { .. } => "content",
             Self::Processes => "processes",
             Self::Terminals => "terminals",
         })

@@ -44,7 +44,9 @@ impl Sight {
             None if self.is_made(path) => writes.then_some(Refusal::ReadOnly),
             None => Some(Refusal::Unseen),
             Some(Kind::Void | Kind::Blank | Kind::Mask { .. }) => Some(Refusal::Hidden),
-            Some(Kind::Bind { write: false, .. } | Kind::Processes) if writes => Some(Refusal::ReadOnly),
+            Some(Kind::Bind { write: false, .. } | Kind::Processes | Kind::Content { .. }) if writes => {
+                Some(Refusal::ReadOnly)
+            }
             Some(Kind::Parent) => Some(if writes { Refusal::ReadOnly } else { Refusal::Unseen }),
             // Private space shows nothing of what the host has at the same path, and accepts all writes.
             Some(Kind::Scratch) => (!writes).then_some(Refusal::Unseen),

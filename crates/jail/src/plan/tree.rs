@@ -51,6 +51,11 @@ pub enum Kind {
     Void,
     /// An empty file that cannot be written.
     Blank,
+    /// A file with given bytes that cannot be written.
+    Content {
+        /// Its place among the contents of the plan.
+        number: usize,
+    },
     /// A file or directory that cannot be opened, in place of one with a forbidden name.
     Mask {
         /// True if it is a directory.
@@ -154,6 +159,9 @@ pub(super) fn mounts(spec: Option<&Spec>, host: &Host, identity: &Identity) -> V
         let kind = Kind::Mask { directory: mask.directory };
         kinds.insert(mask.path.clone().into_os_string(), kind);
     }
+    for (number, content) in spec.into_iter().flat_map(|spec| spec.contents.iter().enumerate()) {
+        kinds.insert(content.path.clone().into_os_string(), Kind::Content { number });
+    }
     let (mut done, mut made): (Vec<Mount>, HashSet<PathBuf>) = Default::default();
     for (path, kind) in kinds {
         let path = PathBuf::from(path);
@@ -240,7 +248,8 @@ fn empty(entry: &Entry) -> Kind {
 
 /// The directories and the mount point itself, unless they lie in something that has them already.
 fn makes(path: &Path, kind: Kind, done: &[Mount]) -> Vec<(PathBuf, Skeleton)> {
-    let may_hold = |mount: &&Mount| !matches!(mount.kind, Kind::Mask { .. } | Kind::Blank);
+    let may_hold =
+        |mount: &&Mount| !matches!(mount.kind, Kind::Mask { .. } | Kind::Blank | Kind::Content { .. });
     let around = done.iter().rev().filter(may_hold).find(|mount| beneath(path, &mount.path));
     let from = match around.map(|mount| mount.kind) {
         None => Path::new("/"),
@@ -254,7 +263,9 @@ fn makes(path: &Path, kind: Kind, done: &[Mount]) -> Vec<(PathBuf, Skeleton)> {
 
 fn point(path: &Path, kind: Kind) -> Skeleton {
     match kind {
-        Kind::Bind { directory: false, .. } | Kind::Device | Kind::Blank => Skeleton::File(Vec::new()),
+        Kind::Bind { directory: false, .. } | Kind::Device | Kind::Blank | Kind::Content { .. } => {
+            Skeleton::File(Vec::new())
+        }
         Kind::Scratch if SHARED.iter().any(|shared| path == Path::new(shared)) => Skeleton::Directory(0o1777),
         Kind::Scratch => Skeleton::Directory(0o700),
         _ => Skeleton::Directory(0o755),
@@ -279,16 +290,23 @@ pub(super) fn skeleton(
     mounts: &[Mount],
     identity: &Identity,
 ) -> Vec<(PathBuf, Skeleton)> {
-    let covered = |path: &Path| mounts.iter().any(|mount| beneath(path, &mount.path));
+    // A file of the root is made although a content covers it: it was made before the contents were known.
+    let counts = |mount: &Mount, thing: &Skeleton| {
+        !matches!((mount.kind, thing), (Kind::Content { .. }, Skeleton::File(_)))
+    };
+    let covered = |path: &Path, thing: &Skeleton| {
+        mounts.iter().any(|mount| counts(mount, thing) && beneath(path, &mount.path))
+    };
     // While the root is built its links lead into the host: what is mounted beneath one would end up there.
     let in_the_way = |path: &Path, thing: &Skeleton| {
-        !matches!(thing, Skeleton::Directory(_)) && mounts.iter().any(|mount| beneath(&mount.path, path))
+        !matches!(thing, Skeleton::Directory(_))
+            && mounts.iter().any(|mount| counts(mount, thing) && beneath(&mount.path, path))
     };
     let things = links(host).chain(texts(host)).chain(fixed());
     let own = |spec| accounts(spec, identity).chain(second_names());
     let things = things.chain(spec.into_iter().flat_map(own));
     let mut made = Places::new();
-    for (path, thing) in things.filter(|(path, thing)| !covered(path) && !in_the_way(path, thing)) {
+    for (path, thing) in things.filter(|(path, thing)| !covered(path, thing) && !in_the_way(path, thing)) {
         let above = parents(&path, Path::new("/"));
         made.extend(above.map(|parent| place((parent, Skeleton::Directory(0o755)))));
         made.insert(path.into_os_string(), thing);

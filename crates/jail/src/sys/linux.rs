@@ -1,11 +1,13 @@
 //! Linux: makes jails, follows them, and reads the machine. `crate` lists the directories.
 
 mod calls;
+mod connected_program;
 mod host;
 mod init;
 mod limits;
 mod mask_search;
 mod memory_file;
+mod netlink;
 mod notify;
 mod provider;
 mod setup;
@@ -16,6 +18,7 @@ use rustix::io::Errno as Raw;
 
 use crate::host::probe::{Actions, Errno, Landlock};
 
+pub(crate) use connected_program::ProgramLookup;
 pub(crate) use host::bounded_process::run_bounded;
 pub(crate) use host::bubblewrap::bubblewrap;
 pub(crate) use host::cgroup_support::cgroup;
@@ -26,6 +29,7 @@ pub(crate) use host::plan_host::sight;
 pub(crate) use mask_search::look;
 pub(crate) use provider::hold::{Early, Held, early, hold};
 pub(crate) use supervise::Running;
+pub(crate) use supervise::question::Questions;
 pub(crate) use supervise::stop::Stop;
 pub(crate) use terminal::pty::is_typed;
 

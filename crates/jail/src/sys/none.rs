@@ -83,6 +83,29 @@ pub(crate) enum Running {}
 #[derive(Clone)]
 pub(crate) enum Stop {}
 
+/// As above.
+#[derive(Clone)]
+pub(crate) enum Questions {}
+
+impl Questions {
+    pub(crate) fn ask(&self, _: &str, _: std::time::Duration) -> Option<String> {
+        match *self {}
+    }
+}
+
+/// As above.
+pub(crate) enum ProgramLookup {}
+
+impl ProgramLookup {
+    pub(crate) fn find(
+        &self,
+        _: std::net::SocketAddr,
+        _: std::net::SocketAddr,
+    ) -> Option<crate::broker_network::ConnectedProgram> {
+        match *self {}
+    }
+}
+
 impl Stop {
     pub(crate) fn ask(&self) {
         match *self {}
@@ -102,7 +125,19 @@ impl Held {
         match *self {}
     }
 
+    pub(crate) fn broker_sockets(&mut self) -> Option<crate::broker_network::BrokerSockets> {
+        match *self {}
+    }
+
+    pub(crate) fn program_lookup(&self, _: std::os::fd::OwnedFd) -> Option<ProgramLookup> {
+        match *self {}
+    }
+
     pub(crate) fn stop(&mut self) -> Result<Stop, JailError> {
+        match *self {}
+    }
+
+    pub(crate) fn questions(&mut self) -> Result<Questions, JailError> {
         match *self {}
     }
 

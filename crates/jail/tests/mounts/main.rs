@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod contents;
 mod ended;
 mod enforced;
 mod layered;

@@ -35,13 +35,13 @@ pub(crate) fn limits_of_the_user_namespace() {
     }
     let before = super::role::outside();
     let rows = [
-        ("max_user_namespaces", "x---------- ENOSPC"),
-        ("max_net_namespaces", "..x-....... ENOSPC"),
-        ("max_mnt_namespaces", "....x-....- ENOSPC"),
-        ("max_ipc_namespaces", "......x.... ENOSPC"),
-        ("max_uts_namespaces", ".......x... ENOSPC"),
-        ("max_cgroup_namespaces", "........x.. ENOSPC"),
-        ("max_pid_namespaces", ".........x- ENOSPC"),
+        ("max_user_namespaces", "x----------- ENOSPC"),
+        ("max_net_namespaces", "..x--....... ENOSPC"),
+        ("max_mnt_namespaces", ".....x-....- ENOSPC"),
+        ("max_ipc_namespaces", ".......x.... ENOSPC"),
+        ("max_uts_namespaces", "........x... ENOSPC"),
+        ("max_cgroup_namespaces", ".........x.. ENOSPC"),
+        ("max_pid_namespaces", "..........x- ENOSPC"),
     ];
     for (limit, expected) in rows {
         assert_eq!(picture(&Role::Limited(limit.to_owned())), expected, "{limit}");
@@ -51,14 +51,14 @@ pub(crate) fn limits_of_the_user_namespace() {
 
 pub(crate) fn masked_proc() {
     if possible() {
-        assert_eq!(picture(&Role::Masked), "..........x EPERM");
+        assert_eq!(picture(&Role::Masked), "...........x EPERM");
     }
 }
 
 /// The namespace is made and cannot be mapped: what `AppArmor` does on Ubuntu, by another mechanism.
 pub(crate) fn sealed_proc() {
     if possible() {
-        assert_eq!(picture(&Role::Sealed), ".x--------- EROFS");
+        assert_eq!(picture(&Role::Sealed), ".x---------- EROFS");
     }
 }
 
@@ -67,11 +67,11 @@ pub(crate) fn filtered_namespaces() {
         return;
     }
     let rows = [
-        (libc::SYS_unshare, libc::EPERM, "x---------- EPERM"),
-        (libc::SYS_unshare, libc::ENOSYS, "x---------- ENOSYS"),
-        (libc::SYS_socket, libc::EPERM, "...x....... EPERM"),
-        (libc::SYS_ioctl, libc::EPERM, "...x....... EPERM"),
-        (libc::SYS_mount, libc::EPERM, "....x-....- EPERM"),
+        (libc::SYS_unshare, libc::EPERM, "x----------- EPERM"),
+        (libc::SYS_unshare, libc::ENOSYS, "x----------- ENOSYS"),
+        (libc::SYS_socket, libc::EPERM, "...x-....... EPERM"),
+        (libc::SYS_ioctl, libc::EPERM, "...x-....... EPERM"),
+        (libc::SYS_mount, libc::EPERM, ".....x-....- EPERM"),
     ];
     for (call, errno, expected) in rows {
         assert_eq!(picture(&Role::Filtered(call, errno)), expected, "{call}");

@@ -147,8 +147,7 @@ impl Role {
 }
 
 /// An answer that would count.
-pub(crate) const PROPER: &str =
-    "ringfence-namespaces 1 user=1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-";
+pub(crate) const PROPER: &str = "ringfence-namespaces 2 user=1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-";
 
 /// Makes a command run as an ordinary user; possible only as root.
 pub(crate) fn as_nobody(mut command: Command) -> Command {

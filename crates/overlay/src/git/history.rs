@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use policy::ProtectedName;
 
-use super::objects::{ObjectId, ObjectKind, Objects, Unreadable};
+use super::objects::{Object, ObjectId, ObjectKind, Objects, SHA1, Unreadable};
 use super::trusted::{File, Trusted};
 use super::{Commit, GitChanges, Touched, refs};
 
@@ -24,19 +24,10 @@ pub(super) struct History<'a> {
     pub(super) judge: &'a dyn Fn(&Path) -> Option<&'static ProtectedName>,
 }
 
-/// A parsed commit.
-pub(super) struct Parsed {
-    pub(super) tree: ObjectId,
-    pub(super) parents: Vec<ObjectId>,
-    subject: String,
-    /// Commit time, as the commit states it.
-    pub(super) time: i64,
-}
-
 impl History<'_> {
     /// Counts the new commits of each reference, and reports each commit once.
     pub(super) fn fill(&mut self, told: &mut GitChanges, leads: refs::Leads) -> Result<(), Unreadable> {
-        let mut known: BTreeMap<ObjectId, Parsed> = BTreeMap::new();
+        let mut known: BTreeMap<ObjectId, git::Commit> = BTreeMap::new();
         for mut lead in leads.refs {
             lead.told.commits = self.follow(lead.tips, &mut known)?;
             told.refs.push(lead.told);
@@ -46,8 +37,8 @@ impl History<'_> {
         let mut commits = Vec::new();
         for (id, commit) in &known {
             let touched = self.touched(commit, &mut budget)?;
-            commits
-                .push((commit.time, Commit { id: id.to_string(), subject: commit.subject.clone(), touched }));
+            let subject = String::from_utf8_lossy(&commit.subject).into_owned();
+            commits.push((commit.date, Commit { id: id.to_string(), subject, touched }));
         }
         commits.sort_by(|one, other| (other.0, &other.1.id).cmp(&(one.0, &one.1.id)));
         told.commits = commits.into_iter().map(|(_, commit)| commit).collect();
@@ -58,7 +49,7 @@ impl History<'_> {
     fn follow(
         &mut self,
         mut todo: Vec<ObjectId>,
-        known: &mut BTreeMap<ObjectId, Parsed>,
+        known: &mut BTreeMap<ObjectId, git::Commit>,
     ) -> Result<usize, Unreadable> {
         let (mut seen, mut commits) = (HashSet::new(), 0);
         while let Some(id) = todo.pop() {
@@ -68,11 +59,11 @@ impl History<'_> {
                 continue;
             }
             if let std::collections::btree_map::Entry::Vacant(place) = known.entry(id) {
-                let (kind, content) = self.after.read(id)?;
-                match kind {
-                    ObjectKind::Commit => drop(place.insert(parse(&content)?)),
+                let object = self.after.read(id)?;
+                match object.kind {
+                    ObjectKind::Commit => drop(place.insert(parse(&object)?)),
                     ObjectKind::Tag => {
-                        todo.push(tagged(&content)?);
+                        todo.push(tagged(&object)?);
                         continue;
                     }
                     // A reference may point to any object; without a commit there is no history.
@@ -92,7 +83,7 @@ impl History<'_> {
 
     /// Returns protected names to which a commit brings content that the repository did not have there. A
     /// merge is compared with every parent.
-    fn touched(&mut self, commit: &Parsed, budget: &mut usize) -> Result<Vec<Touched>, Unreadable> {
+    fn touched(&mut self, commit: &git::Commit, budget: &mut usize) -> Result<Vec<Touched>, Unreadable> {
         let mut common: Option<BTreeMap<PathBuf, &'static ProtectedName>> = None;
         let parents: Vec<_> = match commit.parents[..] {
             [] => vec![None],
@@ -172,15 +163,15 @@ pub(super) fn entries(
     objects: &Objects<'_>,
     tree: ObjectId,
 ) -> Result<BTreeMap<Vec<u8>, TreeEntry>, Unreadable> {
-    let content = objects.read_as(tree, ObjectKind::Tree)?;
-    let mut rest = content.as_slice();
+    let object = objects.read_as(tree, ObjectKind::Tree)?;
     let mut entries = BTreeMap::new();
-    while !rest.is_empty() {
-        let (name, entry, after) = tree_entry(rest).ok_or(DAMAGED)?;
-        if entries.insert(name, entry).is_some() {
+    for entry in git::entries(SHA1, &object.content).ok_or(DAMAGED)? {
+        // A name that leads out of the directory is invalid, and so is one that stands there twice.
+        let sound = !entry.name.contains(&b'/') && entry.name != b"." && entry.name != b"..";
+        let own = TreeEntry { is_tree: entry.is_tree(), file: File::new(entry.id, entry.mode) };
+        if !sound || entries.insert(entry.name.to_vec(), own).is_some() {
             return Err(DAMAGED);
         }
-        rest = after;
     }
     Ok(entries)
 }
@@ -194,45 +185,16 @@ pub(super) struct TreeEntry {
 
 const DAMAGED: Unreadable = Unreadable::Format("a commit or a directory in it is damaged");
 
-/// Parses `100644 name\0` and the object ID. A name that leads out of the directory is invalid.
-fn tree_entry(from: &[u8]) -> Option<(Vec<u8>, TreeEntry, &[u8])> {
-    let space = from.iter().position(|byte| *byte == b' ')?;
-    let end = from.iter().position(|byte| *byte == 0)?;
-    let (mode, name) = (from.get(..space)?, from.get(space + 1..end)?);
-    let sound = !name.is_empty() && !name.contains(&b'/') && name != b"." && name != b"..";
-    let id = ObjectId::from_bytes(from.get(end + 1..end + 21)?)?;
-    let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
-    let is_tree = mode & 0o170_000 == 0o040_000;
-    sound.then(|| (name.to_vec(), TreeEntry { is_tree, file: File::new(id, mode) }, &from[end + 21..]))
-}
-
 /// Returns the tree of a commit.
 pub(super) fn tree_of(objects: &Objects<'_>, commit: ObjectId) -> Result<ObjectId, Unreadable> {
     parse(&objects.read_as(commit, ObjectKind::Commit)?).map(|commit| commit.tree)
 }
 
 /// Returns the object that a tag points to.
-pub(super) fn tagged(content: &[u8]) -> Result<ObjectId, Unreadable> {
-    field(content, b"object ").ok_or(DAMAGED)
+pub(super) fn tagged(tag: &Object) -> Result<ObjectId, Unreadable> {
+    git::tagged(SHA1, &tag.content).ok_or(DAMAGED)
 }
 
-fn field(content: &[u8], name: &[u8]) -> Option<ObjectId> {
-    let line = content.split(|byte| *byte == b'\n').next()?;
-    ObjectId::parse(line.strip_prefix(name)?)
-}
-
-pub(super) fn parse(content: &[u8]) -> Result<Parsed, Unreadable> {
-    let tree = field(content, b"tree ").ok_or(DAMAGED)?;
-    let (mut parents, mut time) = (Vec::new(), 0);
-    let mut lines = content.split(|byte| *byte == b'\n').skip(1);
-    for line in lines.by_ref().take_while(|line| !line.is_empty()) {
-        if let Some(parent) = line.strip_prefix(b"parent ") {
-            parents.push(ObjectId::parse(parent).ok_or(DAMAGED)?);
-        } else if let Some(by) = line.strip_prefix(b"committer ") {
-            let by = String::from_utf8_lossy(by);
-            time = by.rsplit(' ').nth(1).and_then(|time| time.parse().ok()).unwrap_or(0);
-        }
-    }
-    let subject = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
-    Ok(Parsed { tree, parents, subject, time })
+pub(super) fn parse(commit: &Object) -> Result<git::Commit, Unreadable> {
+    git::Commit::parse(SHA1, &commit.content).ok_or(DAMAGED)
 }

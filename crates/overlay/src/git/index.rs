@@ -3,8 +3,7 @@
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
-use super::objects::{ObjectId, Unreadable};
-use super::pack::number;
+use super::objects::{ObjectId, SHA1, Unreadable};
 use super::trusted::File;
 
 /// Maximum length; longer than the index of a repository with a million files.
@@ -42,7 +41,9 @@ fn root(content: &[u8]) -> Option<ObjectId> {
     let content = content.strip_prefix(b"\0")?;
     let line = content.iter().position(|byte| *byte == b'\n')?;
     // A negative count marks the entry as invalid: something was changed since.
-    (!content.starts_with(b"-")).then(|| ObjectId::from_bytes(content.get(line + 1..line + 21)?)).flatten()
+    (!content.starts_with(b"-"))
+        .then(|| ObjectId::from_bytes(SHA1, content.get(line + 1..line + 21)?))
+        .flatten()
 }
 
 /// Parses the entries; returns them and the data that follows.
@@ -56,7 +57,7 @@ fn entries(index: &[u8]) -> Option<(Vec<Staged>, &[u8])> {
     let mut name = Vec::new();
     for _ in 0..count {
         let mode = u32::try_from(number(rest.get(24..28)?)).ok()?;
-        let file = File::new(ObjectId::from_bytes(rest.get(40..60)?)?, mode);
+        let file = File::new(ObjectId::from_bytes(SHA1, rest.get(40..60)?)?, mode);
         let flags = number(rest.get(60..62)?);
         let fixed = if version >= 3 && flags & 0x4000 != 0 { 64 } else { 62 };
         let mut after = rest.get(fixed..)?;
@@ -73,6 +74,11 @@ fn entries(index: &[u8]) -> Option<(Vec<Staged>, &[u8])> {
         found.push(Staged { path: PathBuf::from(std::ffi::OsString::from_vec(name.clone())), file });
     }
     Some((found, rest))
+}
+
+/// Decodes an unsigned big-endian number.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
 /// Decodes the number of bytes that are removed from the end of the previous name.
@@ -113,7 +119,7 @@ mod tests {
         let names = ["a", "deep/er/file", "12345678", "x"];
         let found = parse(&index(&names)).unwrap();
         assert_eq!(found.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), names);
-        assert!(found.iter().all(|it| it.file.id == ObjectId([7; 20])));
+        assert!(found.iter().all(|it| it.file.id.to_string() == "07".repeat(20)));
     }
 
     #[test]

@@ -1,44 +1,23 @@
 //! The object database of a repository, read without git: its content was written by an untrusted command.
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use flate2::read::ZlibDecoder;
+use git::{Decoder, Index, LARGEST, ObjectFormat, Pack};
+pub(crate) use git::{Object, ObjectId, ObjectKind};
 use rustix::io::Errno;
 
-use super::pack::Pack;
 use crate::side::Side;
 
-/// Object ID.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ObjectId(pub(crate) [u8; 20]);
-
-impl ObjectId {
-    /// Parses forty hexadecimal digits.
-    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
-        let digits = Some(text).filter(|text| text.len() == 40 && text.iter().all(u8::is_ascii_hexdigit))?;
-        let mut id = [0; 20];
-        for (byte, pair) in id.iter_mut().zip(digits.chunks(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-        }
-        Some(Self(id))
-    }
-
-    /// Converts twenty bytes.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(Self)
-    }
+/// Parses an object ID of forty hexadecimal digits. Repositories that name objects by another hash are not read.
+pub(crate) fn parse_id(text: &[u8]) -> Option<ObjectId> {
+    ObjectId::from_hex(text).filter(|id| id.format() == SHA1)
 }
 
-impl fmt::Display for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
+pub(crate) const SHA1: ObjectFormat = ObjectFormat::Sha1;
 
 /// Reason why a repository cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -53,21 +32,11 @@ pub(crate) enum Unreadable {
 
 impl From<std::io::Error> for Unreadable {
     fn from(error: std::io::Error) -> Self {
-        Errno::from_io_error(&error).map_or(Self::Format("an object is damaged"), Self::System)
+        Errno::from_io_error(&error).map_or(DAMAGED, Self::System)
     }
 }
 
-/// Type of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ObjectKind {
-    Commit,
-    Tree,
-    Blob,
-    Tag,
-}
-
-/// Maximum length of an object that is read; longer than any commit or tree.
-pub(crate) const LONGEST: u64 = 16 << 20;
+const DAMAGED: Unreadable = Unreadable::Format("an object or a pack is damaged, or an object is too large");
 
 /// Maximum number of bytes read; more than the commits and trees of a session have.
 const MOST_BYTES: u64 = 1 << 30;
@@ -85,6 +54,7 @@ const MOST_INDEXES: u64 = 128 << 20;
 /// descriptors, and there are two sides.
 const MOST_OPEN: usize = 64;
 
+const TOO_LARGE: &str = "the new commits are too large";
 const TOO_MANY: Unreadable = Unreadable::Format("it has too many packs");
 
 /// Amount of work that is left.
@@ -94,7 +64,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    fn new(left: u64, over: &'static str) -> Self {
+    const fn new(left: u64, over: &'static str) -> Self {
         Self { left: Cell::new(left), over }
     }
 
@@ -113,13 +83,12 @@ type LastPack = Option<(usize, Rc<File>)>;
 pub(crate) struct Objects<'a> {
     side: Side<'a>,
     directory: PathBuf,
-    /// Packs, each with its path.
-    packs: Vec<(PathBuf, Pack)>,
+    /// Indexes of packs, each with the path of the pack.
+    packs: Vec<(PathBuf, Index)>,
     last: RefCell<LastPack>,
     /// Bytes of objects that may still be read.
     bytes: Budget,
-    /// Bytes that may still be produced to read them.
-    work: Budget,
+    decoder: RefCell<Decoder>,
     questions: Budget,
 }
 
@@ -144,12 +113,16 @@ impl<'a> Objects<'a> {
             }
             let length = index.metadata()?.len();
             let is_short = length <= SHORT_INDEX && in_memory + length <= MOST_INDEXES;
-            packs.push((data, if is_short { Pack::load(index)? } else { Pack::open(index)? }));
-            if is_short {
+            let index = if is_short {
                 in_memory += length;
+                let mut content = Vec::new();
+                index.take(SHORT_INDEX).read_to_end(&mut content)?;
+                Index::from_bytes(content)?
             } else {
                 open += 1;
-            }
+                Index::open(index)?
+            };
+            packs.push((data, index));
             if open > MOST_OPEN {
                 return Err(TOO_MANY);
             }
@@ -159,8 +132,8 @@ impl<'a> Objects<'a> {
             directory,
             packs,
             last: RefCell::new(None),
-            bytes: Budget::new(MOST_BYTES, "the new commits are too large"),
-            work: Budget::new(MOST_WORK, "the new commits are too large"),
+            bytes: Budget::new(MOST_BYTES, TOO_LARGE),
+            decoder: RefCell::new(Decoder::new(|_| LARGEST, MOST_WORK)),
             questions: Budget::new(MOST_QUESTIONS, "it has too many packs for its new commits"),
         })
     }
@@ -168,8 +141,8 @@ impl<'a> Objects<'a> {
     /// Returns the position of the pack that contains an object, and the offset in the pack.
     fn find(&self, id: ObjectId) -> Result<Option<(usize, u64)>, Unreadable> {
         self.questions.charge(self.packs.len() as u64)?;
-        for (at, (_, pack)) in self.packs.iter().enumerate() {
-            if let Some(offset) = pack.find(id)? {
+        for (at, (_, index)) in self.packs.iter().enumerate() {
+            if let Some(offset) = index.find(&id)? {
                 return Ok(Some((at, offset)));
             }
         }
@@ -191,103 +164,59 @@ impl<'a> Objects<'a> {
         Ok(self.find(id)?.is_some() || self.side.has(&self.loose(id))?)
     }
 
+    /// Returns the position and the index of the pack at a path.
+    pub(crate) fn pack(&self, path: &Path) -> Option<(usize, &Index)> {
+        let at = self.packs.iter().position(|(pack, _)| pack == path)?;
+        Some((at, &self.packs[at].1))
+    }
+
     /// Reads an object, which must exist.
-    pub(crate) fn read(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
+    pub(crate) fn read(&self, id: ObjectId) -> Result<Object, Unreadable> {
         // Git searches packs first.
         match self.find(id)? {
-            Some((at, offset)) => self.read_from(&self.packs[at].1, &*self.data(at)?, offset),
+            Some((at, offset)) => self.read_packed(at, offset),
             None => self.read_loose(id),
         }
     }
 
-    /// Reads an object from a pack, which need not be one of this database.
-    pub(crate) fn read_from(
-        &self,
-        pack: &Pack,
-        data: &File,
-        offset: u64,
-    ) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
-        self.counted(pack.read(data, offset, &self.work)?)
+    /// Reads an object from a pack.
+    pub(crate) fn read_packed(&self, at: usize, offset: u64) -> Result<Object, Unreadable> {
+        let file = self.data(at)?;
+        let pack = Pack { index: &self.packs[at].1, file: &file };
+        let object = self.decoder.borrow_mut().packed(at as u64, pack, offset, SHA1);
+        self.charged(object)
     }
 
     /// Reads a loose object.
-    pub(crate) fn read_loose(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
+    pub(crate) fn read_loose(&self, id: ObjectId) -> Result<Object, Unreadable> {
         let file = self.side.file(&self.loose(id))?;
         let file = file.ok_or_else(|| Unreadable::Missing(id.to_string()))?;
-        self.counted(parse_loose(&inflate(file)?)?)
+        let object = self.decoder.borrow_mut().loose(&file);
+        self.charged(object)
     }
 
     /// Charges an object to the budget: a small file can expand to a large object, so the total is bounded.
-    fn counted(&self, object: (ObjectKind, Vec<u8>)) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
-        self.bytes.charge(object.1.len() as u64)?;
+    fn charged(&self, object: Option<Object>) -> Result<Object, Unreadable> {
+        if self.decoder.borrow().work() > MOST_WORK {
+            return Err(Unreadable::Format(TOO_LARGE));
+        }
+        let object = object.ok_or(DAMAGED)?;
+        self.bytes.charge(object.content.len() as u64)?;
         Ok(object)
     }
 
     /// Reads an object, and checks its type.
-    pub(crate) fn read_as(&self, id: ObjectId, kind: ObjectKind) -> Result<Vec<u8>, Unreadable> {
-        let (found, content) = self.read(id)?;
-        if found == kind { Ok(content) } else { Err(Unreadable::Format("an object is of the wrong kind")) }
+    pub(crate) fn read_as(&self, id: ObjectId, kind: ObjectKind) -> Result<Object, Unreadable> {
+        let object = self.read(id)?;
+        if object.kind == kind {
+            Ok(object)
+        } else {
+            Err(Unreadable::Format("an object is of the wrong kind"))
+        }
     }
 
     fn loose(&self, id: ObjectId) -> PathBuf {
         let digits = id.to_string();
         self.directory.join(&digits[..2]).join(&digits[2..])
-    }
-}
-
-/// Decompresses a zlib stream that is not longer than an object may be.
-pub(crate) fn inflate(from: impl std::io::Read) -> Result<Vec<u8>, Unreadable> {
-    let mut content = Vec::new();
-    ZlibDecoder::new(from).take(LONGEST + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > LONGEST {
-        return Err(Unreadable::Format("an object is too long"));
-    }
-    Ok(content)
-}
-
-/// Parses a loose object: `commit 123\0`, then the content.
-fn parse_loose(object: &[u8]) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
-    let damaged = || Unreadable::Format("an object has no proper head");
-    let end = object.iter().take(40).position(|byte| *byte == 0).ok_or_else(damaged)?;
-    let head = std::str::from_utf8(&object[..end]).map_err(|_| damaged())?;
-    let (kind, length) = head.split_once(' ').ok_or_else(damaged)?;
-    let kind = match kind {
-        "commit" => ObjectKind::Commit,
-        "tree" => ObjectKind::Tree,
-        "blob" => ObjectKind::Blob,
-        "tag" => ObjectKind::Tag,
-        _ => return Err(damaged()),
-    };
-    let content = &object[end + 1..];
-    if length.parse() == Ok(content.len()) { Ok((kind, content.to_vec())) } else { Err(damaged()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_are_what_they_say() {
-        let rows: &[(&[u8], bool)] = &[
-            (b"commit 3\0abc", true),
-            (b"tree 0\0", true),
-            (b"commit 4\0abc", false),
-            (b"commit abc", false),
-            (b"commit\0", false),
-            (b"other 3\0abc", false),
-            (b"", false),
-        ];
-        for (object, sound) in rows {
-            assert_eq!(parse_loose(object).is_ok(), *sound, "{object:?}");
-        }
-    }
-
-    #[test]
-    fn names_have_forty_digits() {
-        let id = ObjectId::parse(b"0123456789abcdef0123456789ABCDEF01234567").unwrap();
-        assert_eq!(id.to_string(), "0123456789abcdef0123456789abcdef01234567");
-        for wrong in [&b""[..], &[b'0'; 39], &[b'0'; 41], &[b'0'; 64], &[b'g'; 40], &[b'+'; 40]] {
-            assert!(ObjectId::parse(wrong).is_none(), "{wrong:?}");
-        }
     }
 }

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::objects::{ObjectId, Unreadable};
+use super::objects::{ObjectId, Unreadable, parse_id};
 use super::{Head, RefChange, Sides};
 use crate::side::Side;
 
@@ -199,7 +199,7 @@ fn parse(content: &[u8]) -> Result<Target, Unreadable> {
 
 /// Parses the object ID at the start of a line. Git ignores the rest of the line.
 fn first_id(line: &[u8]) -> Option<ObjectId> {
-    line.split(u8::is_ascii_whitespace).next().and_then(ObjectId::parse)
+    line.split(u8::is_ascii_whitespace).next().and_then(parse_id)
 }
 
 fn packed(side: Side<'_>, repository: &Path) -> Result<Packed, Unreadable> {
@@ -209,7 +209,7 @@ fn packed(side: Side<'_>, repository: &Path) -> Result<Packed, Unreadable> {
         let damaged = || Unreadable::Format("packed-refs is damaged");
         let (id, name) = line.split_at_checked(40).ok_or_else(damaged)?;
         let name = PathBuf::from(OsStr::from_bytes(name.trim_ascii()));
-        Ok((name, ObjectId::parse(id).ok_or_else(damaged)?))
+        Ok((name, parse_id(id).ok_or_else(damaged)?))
     };
     lines.filter(|line| !line.starts_with(b"#") && !line.starts_with(b"^")).map(entry).collect()
 }
@@ -219,9 +219,9 @@ fn stashes(side: Side<'_>, log: &Path) -> Result<Vec<ObjectId>, Unreadable> {
     let damaged = || Unreadable::Format("the log of stashes is damaged");
     let mut found = Vec::new();
     for line in list(side, log)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let words: Vec<_> = line.splitn(3, |byte| *byte == b' ').take(2).map(ObjectId::parse).collect();
+        let words: Vec<_> = line.splitn(3, |byte| *byte == b' ').take(2).map(parse_id).collect();
         let [Some(old), Some(new)] = words[..] else { return Err(damaged()) };
-        found.extend([old, new].into_iter().filter(|id| *id != ObjectId([0; 20])));
+        found.extend([old, new].into_iter().filter(|id| !id.is_null()));
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::history::{self, Parsed};
+use super::history;
 use super::objects::{ObjectId, ObjectKind, Objects, Unreadable};
 
 /// Maximum number of commits that are searched; more than a history has.
@@ -129,7 +129,7 @@ impl<'a> Trusted<'a> {
     }
 
     fn is_history(&self, id: ObjectId) -> Result<bool, Unreadable> {
-        Ok(matches!(self.objects.read(id)?.0, ObjectKind::Commit | ObjectKind::Tag))
+        Ok(matches!(self.objects.read(id)?.kind, ObjectKind::Commit | ObjectKind::Tag))
     }
 
     /// Returns the walk; starts it at all references if there is none.
@@ -166,20 +166,20 @@ impl Walk {
             if self.reached.contains(&id) {
                 return Ok(());
             }
-            let (kind, content) = match objects.read(id) {
+            let object = match objects.read(id) {
                 Err(Unreadable::Missing(_)) => return Ok(()),
                 other => other?,
             };
-            match kind {
+            match object.kind {
                 ObjectKind::Commit => {
-                    let Parsed { tree, parents, time, .. } = history::parse(&content)?;
+                    let git::Commit { tree, parents, date, .. } = history::parse(&object)?;
                     self.reached.insert(id);
-                    self.todo.push((time, id, tree, parents));
+                    self.todo.push((date, id, tree, parents));
                     return Ok(());
                 }
                 ObjectKind::Tag => {
                     self.reached.insert(id);
-                    id = history::tagged(&content)?;
+                    id = history::tagged(&object)?;
                 }
                 ObjectKind::Tree | ObjectKind::Blob => return Ok(()),
             }

@@ -231,120 +231,614 @@ pub(crate) const PUBLIC_SECOND_LEVELS: &[&str] = &[
     "school", "tm", "tv", "web",
 ];
 
-/// Names below which anybody can publish or receive, with the reason.
-pub(crate) const SHARED_HOSTS: &[(&str, &str)] = &[
-    ("0x0.st", "files uploaded by anybody"),
-    ("aliyuncs.com", "buckets and functions of any Alibaba Cloud account"),
-    ("amazonaws.com", "buckets, functions and machines of any AWS account"),
-    ("amplifyapp.com", "applications of any AWS account"),
-    ("api.telegram.org", "bots of any account: a common place to send stolen text"),
-    ("appspot.com", "App Engine applications of any Google account"),
-    ("azureedge.net", "distributions of any Azure account"),
-    ("azurestaticapps.net", "sites of any Azure account"),
-    ("azurewebsites.net", "applications of any Azure account"),
-    ("backblazeb2.com", "buckets of any Backblaze account; they can receive"),
-    ("beeceptor.com", "shows anybody's requests to whoever made the address"),
-    ("bitbucket.io", "pages of any Bitbucket account"),
-    ("blob.core.windows.net", "storage of any Azure account; it can receive"),
-    ("blogspot.com", "pages of any Google account"),
-    ("burpcollaborator.net", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("catbox.moe", "files uploaded by anybody"),
-    ("cloudapp.azure.com", "machines of any Azure account"),
-    ("cloudfront.net", "distributions of any AWS account"),
-    ("cloudfunctions.net", "functions of any Google Cloud account"),
-    ("co.com", "second-level names that anybody can register"),
-    ("codeberg.page", "pages of any Codeberg account"),
-    ("core.windows.net", "storage of any Azure account; it can receive"),
-    ("ddns.net", "names that anybody points at any address"),
-    ("de.com", "second-level names that anybody can register"),
-    ("deno.dev", "applications of any Deno Deploy account"),
-    ("devtunnels.ms", "a tunnel to anybody's machine"),
-    ("digitaloceanspaces.com", "buckets of any DigitalOcean account; they can receive"),
-    ("discord.com", "webhooks of any server: a common place to send stolen text"),
-    ("discordapp.com", "webhooks and attachments of any Discord server"),
-    ("dnslog.cn", "shows anybody's look-ups to whoever made the name"),
-    ("docs.google.com", "documents and forms of any Google account; forms can receive"),
-    ("dpaste.com", "text published by anybody, and a place to send to"),
-    ("dropboxusercontent.com", "files of any Dropbox account"),
-    ("duckdns.org", "names that anybody points at any address"),
-    ("elasticbeanstalk.com", "applications of any AWS account"),
-    ("eu.com", "second-level names that anybody can register"),
-    ("eu.org", "second-level names that anybody can register"),
-    ("file.io", "files uploaded by anybody"),
-    ("firebaseapp.com", "Firebase sites of any Google account"),
-    ("firebaseio.com", "Firebase databases of any Google account; they can receive"),
-    ("fly.dev", "applications of any Fly.io account"),
-    ("gist.github.com", "text published by any GitHub account, and a place to send to"),
-    ("gist.githubusercontent.com", "raw text published by any GitHub account"),
-    ("github.io", "pages of any GitHub account"),
-    ("gitlab.io", "pages of any GitLab account"),
-    ("glitch.me", "applications of any Glitch account"),
-    ("gofile.io", "files uploaded by anybody"),
-    ("hastebin.com", "text published by anybody, and a place to send to"),
-    ("herokuapp.com", "applications of any Heroku account"),
-    ("hf.space", "applications of any Hugging Face account"),
-    ("hookdeck.com", "shows anybody's requests to whoever made the address"),
-    ("hooks.slack.com", "webhooks of any workspace: a common place to send stolen text"),
-    ("interact.sh", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("ix.io", "text published by anybody, and a place to send to"),
-    ("lhr.life", "a tunnel to anybody's machine, without an account"),
-    ("loca.lt", "a tunnel to anybody's machine, without an account"),
-    ("localhost.run", "a tunnel to anybody's machine, without an account"),
-    ("myqcloud.com", "buckets of any Tencent Cloud account"),
-    ("netlify.app", "sites and functions of any Netlify account"),
-    ("ngrok-free.app", "a tunnel to anybody's machine"),
-    ("ngrok-free.dev", "a tunnel to anybody's machine"),
-    ("ngrok.app", "a tunnel to anybody's machine"),
-    ("ngrok.dev", "a tunnel to anybody's machine"),
-    ("ngrok.io", "a tunnel to anybody's machine"),
-    ("nip.io", "a name for any address: what it resolves to is written in the name"),
-    ("no-ip.org", "names that anybody points at any address"),
-    ("notion.site", "pages of any Notion account"),
-    ("now.sh", "former name of vercel.app"),
-    ("ntfy.sh", "messages to anybody who knows the topic"),
-    ("oast.fun", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("oast.live", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("oast.me", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("oast.online", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("oast.pro", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("oast.site", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("oastify.com", "collaborator of a penetration-testing tool: records every look-up and request"),
-    ("on.aws", "function addresses of any AWS account"),
-    ("ondigitalocean.app", "applications of any DigitalOcean account"),
-    ("onrender.com", "applications of any Render account"),
-    ("pages.dev", "Cloudflare Pages of any account"),
-    ("paste.rs", "text published by anybody, and a place to send to"),
-    ("pastebin.com", "text published by anybody, and a place to send to"),
-    ("pinggy.link", "a tunnel to anybody's machine, without an account"),
-    ("pipedream.net", "shows anybody's requests to whoever made the address"),
-    ("r2.dev", "Cloudflare object storage of any account"),
-    ("railway.app", "applications of any Railway account"),
-    ("raw.githubusercontent.com", "files of any GitHub repository"),
-    ("rentry.co", "text published by anybody, and a place to send to"),
-    ("repl.co", "applications of any Replit account"),
-    ("replit.app", "applications of any Replit account"),
-    ("requestbin.com", "shows anybody's requests to whoever made the address"),
-    ("requestbin.net", "shows anybody's requests to whoever made the address"),
-    ("requestcatcher.com", "shows anybody's requests to whoever made the address"),
-    ("run.app", "Cloud Run applications of any Google account"),
-    ("s3.amazonaws.com", "buckets of any AWS account; they can receive"),
-    ("script.google.com", "scripts of any Google account; they can receive"),
-    ("serveo.net", "a tunnel to anybody's machine, without an account"),
-    ("sites.google.com", "sites of any Google account"),
-    ("sslip.io", "a name for any address: what it resolves to is written in the name"),
-    ("storage.googleapis.com", "buckets of any Google Cloud account; they can receive"),
-    ("supabase.co", "databases of any Supabase account; they can receive"),
-    ("surge.sh", "sites of any Surge account"),
-    ("termbin.com", "text published by anybody, and a place to send to"),
-    ("tmpfiles.org", "files uploaded by anybody"),
-    ("transfer.sh", "files uploaded by anybody"),
-    ("trycloudflare.com", "a tunnel to anybody's machine, without an account"),
-    ("ts.net", "machines that any Tailscale account publishes"),
-    ("uk.com", "second-level names that anybody can register"),
-    ("us.com", "second-level names that anybody can register"),
-    ("vercel.app", "applications of any Vercel account; they can receive"),
-    ("web.app", "Firebase sites of any Google account"),
-    ("webhook.site", "shows anybody's requests to whoever made the address"),
-    ("wordpress.com", "pages of any WordPress account"),
-    ("workers.dev", "Cloudflare Workers of any account; they can receive"),
-];
+/// Names, kind, `true` if they are shared, and the reason; a line each, separated by `|`.
+pub(crate) const HOSTS: &str = "\
+.github.io|user-content|true|pages of any GitHub account
+gist.github.com|paste|true|text published by any GitHub account, and a place to send to
+gist.githubusercontent.com|paste|true|raw text published by any GitHub account
+raw.githubusercontent.com|user-content|true|files of any GitHub repository
+.gitlab.io|user-content|true|pages of any GitLab account
+bitbucket.io||true|pages of any Bitbucket account
+codeberg.page||true|pages of any Codeberg account
+pages.dev|free-hosting|true|Cloudflare Pages of any account
+workers.dev|free-hosting|true|Cloudflare Workers of any account; they can receive
+r2.dev||true|Cloudflare object storage of any account
+trycloudflare.com|collector|true|a tunnel to anybody's machine, without an account
+vercel.app|free-hosting|true|applications of any Vercel account; they can receive
+now.sh||true|former name of vercel.app
+netlify.app|free-hosting|true|sites and functions of any Netlify account
+herokuapp.com|free-hosting|true|applications of any Heroku account
+onrender.com|free-hosting|true|applications of any Render account
+fly.dev||true|applications of any Fly.io account
+railway.app|vendor|true|applications of any Railway account
+deno.dev||true|applications of any Deno Deploy account
+glitch.me|free-hosting|true|applications of any Glitch account
+replit.app repl.co|free-hosting|true|applications of any Replit account
+surge.sh|free-hosting|true|sites of any Surge account
+web.app firebaseapp.com|free-hosting|true|Firebase sites of any Google account
+firebaseio.com||true|Firebase databases of any Google account; they can receive
+appspot.com||true|App Engine applications of any Google account
+run.app||true|Cloud Run applications of any Google account
+cloudfunctions.net||true|functions of any Google Cloud account
+storage.googleapis.com||true|buckets of any Google Cloud account; they can receive
+script.google.com||true|scripts of any Google account; they can receive
+docs.google.com||true|documents and forms of any Google account; forms can receive
+sites.google.com||true|sites of any Google account
+s3.amazonaws.com||true|buckets of any AWS account; they can receive
+amazonaws.com||true|buckets, functions and machines of any AWS account
+cloudfront.net||true|distributions of any AWS account
+on.aws||true|function addresses of any AWS account
+amplifyapp.com elasticbeanstalk.com||true|applications of any AWS account
+blob.core.windows.net core.windows.net||true|storage of any Azure account; it can receive
+azurewebsites.net||true|applications of any Azure account
+azureedge.net||true|distributions of any Azure account
+azurestaticapps.net||true|sites of any Azure account
+cloudapp.azure.com||true|machines of any Azure account
+digitaloceanspaces.com||true|buckets of any DigitalOcean account; they can receive
+ondigitalocean.app||true|applications of any DigitalOcean account
+backblazeb2.com||true|buckets of any Backblaze account; they can receive
+aliyuncs.com||true|buckets and functions of any Alibaba Cloud account
+myqcloud.com||true|buckets of any Tencent Cloud account
+supabase.co||true|databases of any Supabase account; they can receive
+hf.space||true|applications of any Hugging Face account
+ngrok.io ngrok.app ngrok-free.app ngrok-free.dev ngrok.dev|collector|true|a tunnel to anybody's machine
+loca.lt localhost.run lhr.life serveo.net pinggy.link|collector|true|a tunnel to anybody's machine, without an account
+devtunnels.ms||true|a tunnel to anybody's machine
+ts.net||true|machines that any Tailscale account publishes
+webhook.site requestbin.com requestbin.net pipedream.net requestcatcher.com beeceptor.com|collector|true|shows anybody's requests to whoever made the address
+hookdeck.com||true|shows anybody's requests to whoever made the address
+oastify.com burpcollaborator.net oast.fun oast.live oast.me oast.online oast.pro oast.site interact.sh|collector|true|collaborator of a penetration-testing tool: records every look-up and request
+dnslog.cn|collector|true|shows anybody's look-ups to whoever made the name
+nip.io sslip.io|dynamic-dns|true|a name for any address: what it resolves to is written in the name
+pastebin.com paste.rs hastebin.com dpaste.com rentry.co ix.io termbin.com|paste|true|text published by anybody, and a place to send to
+transfer.sh|file-drop|true|files uploaded by anybody
+0x0.st|paste|true|files uploaded by anybody
+file.io gofile.io catbox.moe tmpfiles.org|file-drop|true|files uploaded by anybody
+dropboxusercontent.com||true|files of any Dropbox account
+discord.com||true|webhooks of any server: a common place to send stolen text
+discordapp.com||true|webhooks and attachments of any Discord server
+api.telegram.org|chat|true|bots of any account: a common place to send stolen text
+hooks.slack.com|chat|true|webhooks of any workspace: a common place to send stolen text
+ntfy.sh||true|messages to anybody who knows the topic
+duckdns.org no-ip.org ddns.net|dynamic-dns|true|names that anybody points at any address
+blogspot.com|free-hosting|true|pages of any Google account
+wordpress.com||true|pages of any WordPress account
+notion.site||true|pages of any Notion account
+co.com uk.com us.com eu.com de.com eu.org||true|second-level names that anybody can register
+sh.rustup.rs|vendor||the installer of Rust
+static.rust-lang.org|vendor||the releases of Rust
+astral.sh|vendor||the installers of uv and ruff
+bun.sh bun.com|vendor||the installer of bun
+pyenv.run|vendor||the installer of pyenv
+npmjs.com|vendor||the installer of npm, and its pages
+boxstarter.org|vendor||the installer of Boxstarter
+get.scoop.sh|vendor||the installer of Scoop
+community.chocolatey.org|vendor||the installer of Chocolatey
+deno.land|vendor||the installer and the modules of deno
+jsr.io|vendor||the registry of deno
+get.docker.com|vendor||the installer of Docker
+download.docker.com|vendor||the packages of Docker
+get.pnpm.io|vendor||the installer of pnpm
+yarnpkg.com|vendor||the packages of yarn
+deb.nodesource.com rpm.nodesource.com|vendor||the packages of Node
+nodejs.org|vendor||the releases of Node
+fnm.vercel.app|vendor||the installer of fnm
+get.volta.sh|vendor||the installer of volta
+raw.githubusercontent.com/nvm-sh/|vendor||the installer of nvm
+raw.githubusercontent.com/homebrew/|vendor||the installer of Homebrew
+raw.githubusercontent.com/helm/|vendor||the installer of Helm
+raw.githubusercontent.com/ohmyzsh/|vendor||the installer of Oh My Zsh
+raw.githubusercontent.com/anchore/|vendor||the installers of Syft and Grype
+raw.githubusercontent.com/aquasecurity/|vendor||the installers of Trivy and Tracee
+raw.githubusercontent.com/golangci/|vendor||the installer of golangci-lint
+raw.githubusercontent.com/k3d-io/|vendor||the installer of k3d
+raw.githubusercontent.com/kubernetes-sigs/ raw.githubusercontent.com/kubernetes/|vendor||tools of the Kubernetes project
+raw.githubusercontent.com/pyenv/|vendor||the installer of pyenv
+raw.githubusercontent.com/rbenv/|vendor||the installer of rbenv
+raw.githubusercontent.com/asdf-vm/|vendor||the installer of asdf
+raw.githubusercontent.com/fluxcd/|vendor||the installer of Flux
+raw.githubusercontent.com/infracost/|vendor||the installer of Infracost
+raw.githubusercontent.com/terraform-linters/|vendor||the installer of tflint
+raw.githubusercontent.com/cargo-bins/|vendor||the installer of cargo-binstall
+raw.githubusercontent.com/foundry-rs/|vendor||the installer of Foundry
+raw.githubusercontent.com/junegunn/|vendor||the installer of fzf and vim-plug
+raw.githubusercontent.com/ajeetdsouza/|vendor||the installer of zoxide
+raw.githubusercontent.com/gitleaks/|vendor||the rules of gitleaks
+raw.githubusercontent.com/trufflesecurity/|vendor||the installer of TruffleHog
+raw.githubusercontent.com/microsoft/|vendor||tools of Microsoft
+raw.githubusercontent.com/google/|vendor||tools of Google
+raw.githubusercontent.com/anthropics/|vendor||tools of Anthropic
+raw.githubusercontent.com/openai/|vendor||tools of OpenAI
+raw.githubusercontent.com/github/|vendor||tools of GitHub
+raw.githubusercontent.com/aws/|vendor||tools of Amazon
+raw.githubusercontent.com/databricks/|vendor||the installer of the Databricks command line
+raw.githubusercontent.com/vercel/|vendor||tools of Vercel
+raw.githubusercontent.com/starship/|vendor||the installer of starship
+raw.githubusercontent.com/jesseduffield/|vendor||the installers of lazygit and lazydocker
+raw.githubusercontent.com/python-poetry/|vendor||the installer of Poetry
+raw.githubusercontent.com/pdm-project/|vendor||the installer of PDM
+raw.githubusercontent.com/argoproj/|vendor||tools of the Argo project
+raw.githubusercontent.com/rancher/|vendor||tools of Rancher
+github.com/cli/cli/|vendor||the releases of the GitHub command line
+github.com/docker/|vendor||the releases of Docker
+github.com/kubernetes-sigs/|vendor||tools of the Kubernetes project
+github.com/mikefarah/yq/|vendor||the releases of yq
+github.com/jqlang/jq/|vendor||the releases of jq
+github.com/astral-sh/|vendor||the releases of uv and ruff
+github.com/hadolint/|vendor||the releases of hadolint
+github.com/aquasecurity/|vendor||the releases of Trivy
+github.com/argoproj/|vendor||the releases of the Argo project
+github.com/bazelbuild/|vendor||the releases of Bazel
+github.com/sigstore/|vendor||the releases of cosign
+github.com/getsops/|vendor||the releases of sops
+github.com/gruntwork-io/|vendor||the releases of Terragrunt
+github.com/open-policy-agent/|vendor||the releases of OPA and conftest
+install.python-poetry.org|vendor||the installer of Poetry
+bootstrap.pypa.io|vendor||the installer of pip
+pypi.org|vendor||the registry of Python
+files.pythonhosted.org|vendor||the files of the registry of Python
+registry.npmjs.org|vendor||the registry of npm
+crates.io|vendor||the registry of Rust
+rubygems.org|vendor||the registry of Ruby
+get.rvm.io|vendor||the installer of RVM
+get.sdkman.io|vendor||the installer of SDKMAN
+getcomposer.org|vendor||the installer of Composer
+get.helm.sh|vendor||the releases of Helm
+get.k3s.io|vendor||the installer of k3s
+get.k8s.io|vendor||the installer of Kubernetes
+dl.k8s.io|vendor||the releases of Kubernetes
+kind.sigs.k8s.io|vendor||the releases of kind
+run.linkerd.io|vendor||the installer of Linkerd
+istio.io|vendor||the installer of Istio
+fluxcd.io|vendor||the installer of Flux
+tailscale.com|vendor||the installer of Tailscale
+ollama.com ollama.ai|vendor||the installer of Ollama
+claude.ai|vendor||the installer of Claude Code
+downloads.claude.ai|vendor||the releases of Claude Code
+storage.googleapis.com/anthropic-sdk/|vendor||downloads of Anthropic
+cursor.com|vendor||the installer of Cursor
+opencode.ai|vendor||the installer of opencode
+openclaw.ai openclaw.bot|vendor||the installer of OpenClaw
+ampcode.com|vendor||the installer of Amp
+code.visualstudio.com|vendor||the releases of Visual Studio Code
+aka.ms|vendor||links that only Microsoft can make
+packages.microsoft.com|vendor||the packages of Microsoft
+dot.net dotnet.microsoft.com|vendor||the installer of .NET
+builds.dotnet.microsoft.com|vendor||the releases of .NET
+sdk.cloud.google.com|vendor||the installer of the Google Cloud command line
+dl.google.com|vendor||the downloads of Google
+packages.cloud.google.com|vendor||the packages of Google Cloud
+awscli.amazonaws.com|vendor||the AWS command line
+cli.github.com|vendor||the packages of the GitHub command line
+install.determinate.systems nixos.org get.nixos.org|vendor||the installer of Nix
+fly.io|vendor||the installer of flyctl
+cli.doppler.com|vendor||the installer of Doppler
+railway.com cli.railway.app|vendor||the installer of Railway
+supabase.com|vendor||the pages of Supabase
+get.pulumi.com|vendor||the installer of Pulumi
+apt.releases.hashicorp.com|vendor||the packages of HashiCorp
+releases.hashicorp.com|vendor||the releases of HashiCorp
+dl.min.io|vendor||the releases of MinIO
+grafana.com|vendor||the pages of Grafana
+dl.grafana.com|vendor||the packages of Grafana
+k6.io|vendor||the packages of k6
+install.datadoghq.com s3.amazonaws.com/dd-agent/|vendor||the installer of Datadog
+sentry.io cli.sentry.dev|vendor||the installer of the Sentry command line
+semgrep.dev|vendor||the rules of Semgrep
+get.anchore.io|vendor||the installers of Syft and Grype
+static.snyk.io downloads.snyk.io|vendor||the releases of Snyk
+uploader.codecov.io codecov.io cli.codecov.io|vendor||the uploader of Codecov
+mise.run mise.jdx.dev|vendor||the installer of mise
+just.systems|vendor||the installer of just
+taskfile.dev|vendor||the installer of Task
+starship.rs get.starship.rs|vendor||the installer of starship
+wasmtime.dev|vendor||the installer of wasmtime
+get.wasmer.io|vendor||the installer of wasmer
+rustwasm.github.io|vendor||the installer of wasm-pack
+get.haskellstack.org|vendor||the installer of Stack
+get-ghcup.haskell.org|vendor||the installer of GHC
+elan.lean-lang.org|vendor||the installer of Lean
+install.julialang.org|vendor||the installer of Julia
+ziglang.org|vendor||the releases of Zig
+go.dev golang.org|vendor||the releases of Go
+foundry.paradigm.xyz|vendor||the installer of Foundry
+release.anza.xyz release.solana.com sh.solana.com|vendor||the installer of the Solana command line
+micro.mamba.pm|vendor||the installer of micromamba
+repo.anaconda.com|vendor||the installers of conda
+pixi.sh|vendor||the installer of pixi
+www.ruby-lang.org|vendor||the releases of Ruby
+php.new|vendor||the installer of PHP and Laravel
+install.meteor.com|vendor||the installer of Meteor
+install.citusdata.com|vendor||the packages of Citus
+packages.gitlab.com|vendor||the packages of GitLab
+packagecloud.io|vendor||packages under the name of their makers
+apt.llvm.org|vendor||the packages of LLVM
+apt.postgresql.org|vendor||the packages of PostgreSQL
+www.postgresql.org|vendor||the pages of PostgreSQL
+clickhouse.com|vendor||the installer of ClickHouse
+install.duckdb.org|vendor||the installer of DuckDB
+get.tur.so|vendor||the installer of Turso
+binaries.cockroachdb.com|vendor||the releases of CockroachDB
+artifacts.elastic.co|vendor||the packages of Elastic
+packages.confluent.io|vendor||the packages of Confluent
+dagger.io dl.dagger.io get.dagger.io|vendor||the installer of Dagger
+devbox.jetify.com get.jetify.com get.jetpack.io|vendor||the installer of devbox
+cli.moonbitlang.com|vendor||the installer of MoonBit
+moonrepo.dev|vendor||the installers of moon and proto
+cli.arduino.cc|vendor||the installer of the Arduino command line
+temporal.download|vendor||the installer of Temporal
+cli.kiro.dev|vendor||the installer of Kiro
+get.maestro.mobile.dev|vendor||the installer of Maestro
+setup.atlassian.com|vendor||the installers of Atlassian
+acli.atlassian.com|vendor||the command line of Atlassian
+get.modular.com|vendor||the installer of Mojo
+cursor.sh|vendor||the installer of Cursor
+shell.cloud.google.com|vendor||Google Cloud
+get.opentofu.org|vendor||the installer of OpenTofu
+get.please.build|vendor||the installer of Please
+sh.vector.dev|vendor||the installer of Vector
+atuin.sh setup.atuin.sh|vendor||the installer of atuin
+zed.dev|vendor||the installer of Zed
+install.perlbrew.pl|vendor||the installer of perlbrew
+cpanmin.us|vendor||the installer of cpanminus
+git.io|shortener||links of anybody; closed for new ones
+app.factory.ai|vendor||the installer of Factory
+developers.cloudflare.com|vendor||the pages of Cloudflare
+pkg.cloudflare.com|vendor||the packages of Cloudflare
+get.acme.sh raw.githubusercontent.com/acmesh-official/|vendor||the installer of acme.sh
+dl.eff.org|vendor||the installer of Certbot
+chocolatey.org|vendor||the installer of Chocolatey
+scoop.sh raw.githubusercontent.com/scoopinstaller/|vendor||the installer of Scoop
+get.arkade.dev|vendor||the installer of arkade
+get.faas.sh cli.openfaas.com|vendor||the installer of OpenFaaS
+get.k0s.sh|vendor||the installer of k0s
+get.rke2.io|vendor||the installer of RKE2
+dl.gitea.com|vendor||the releases of Gitea
+get.tilt.dev tilt.dev|vendor||the installer of Tilt
+get.okteto.com|vendor||the installer of Okteto
+get.symfony.com|vendor||the installer of Symfony
+symfony.com|vendor||the pages of Symfony
+get.videolan.org|vendor||the releases of VLC
+get.trunk.io|vendor||the installer of Trunk
+get.chezmoi.io chezmoi.io|vendor||the installer of chezmoi
+get.oh-my.fish|vendor||the installer of Oh My Fish
+ohmyposh.dev|vendor||the installer of Oh My Posh
+install.ohmyz.sh ohmyz.sh raw.github.com/robbyrussell/|vendor||the installer of Oh My Zsh
+get.influxdata.com repos.influxdata.com download.influxdata.com|vendor||the packages of InfluxData
+my-netdata.io|vendor||the installer of Netdata
+download.newrelic.com|vendor||the installer of New Relic
+dl.smallstep.com|vendor||the releases of step
+packages.smallstep.com|vendor||the packages of step
+get.step.sm|vendor||the installer of step
+dl.cloudsmith.io|vendor||packages under the name of their makers
+dl.fedoraproject.org mirrors.fedoraproject.org|vendor||the packages of Fedora
+download.opensuse.org|vendor||the packages of openSUSE
+archive.ubuntu.com security.ubuntu.com|vendor||the packages of Ubuntu
+releases.ubuntu.com|vendor||the releases of Ubuntu
+cloud-images.ubuntu.com|vendor||the images of Ubuntu
+keyserver.ubuntu.com|vendor||the keys of Ubuntu
+deb.debian.org security.debian.org ftp.debian.org|vendor||the packages of Debian
+dl-cdn.alpinelinux.org|vendor||the packages of Alpine
+archlinux.org geo.mirror.pkgbuild.com|vendor||the packages of Arch
+nginx.org|vendor||the packages of nginx
+packages.redis.io|vendor||the packages of Redis
+download.redis.io|vendor||the releases of Redis
+mongodb.org|vendor||the packages of MongoDB
+pgp.mongodb.com|vendor||the keys of MongoDB
+repo.mongodb.org|vendor||the packages of MongoDB
+fastdl.mongodb.org downloads.mongodb.com|vendor||the releases of MongoDB
+repo.mysql.com dev.mysql.com|vendor||the packages of MySQL
+downloads.mariadb.com r.mariadb.com|vendor||the packages of MariaDB
+download.oracle.com|vendor||the releases of Oracle
+packages.adoptium.net|vendor||the packages of Temurin
+packages.elastic.co|vendor||the packages of Elastic
+packages.grafana.com apt.grafana.com rpm.grafana.com|vendor||the packages of Grafana
+pkgs.k8s.io apt.kubernetes.io|vendor||the packages of Kubernetes
+registry.k8s.io|vendor||the images of Kubernetes
+storage.googleapis.com/minikube/|vendor||the releases of minikube
+storage.googleapis.com/kubernetes-release/|vendor||the releases of Kubernetes
+storage.googleapis.com/flutter_infra_release/|vendor||the releases of Flutter
+storage.googleapis.com/skaffold/|vendor||the releases of Skaffold
+storage.googleapis.com/golang/|vendor||the releases of Go
+storage.googleapis.com/chrome-for-testing-public/|vendor||the releases of Chrome for tests
+pkgs.tailscale.com|vendor||the packages of Tailscale
+install.zerotier.com|vendor||the installer of ZeroTier
+pkgs.netbird.io|vendor||the packages of NetBird
+install.pi-hole.net|vendor||the installer of Pi-hole
+get.coollabs.io cdn.coollabs.io|vendor||the installer of Coolify
+dokku.com|vendor||the installer of Dokku
+desktop.docker.com|vendor||the releases of Docker
+caddyserver.com|vendor||the releases of Caddy
+webi.sh webinstall.dev|vendor||the installers of webi
+aquasecurity.github.io|vendor||the packages of Trivy
+get.trivy.dev|vendor||the installer of Trivy
+download.jetbrains.com|vendor||the releases of JetBrains
+dl.yarnpkg.com classic.yarnpkg.com|vendor||the packages of yarn
+pnpm.io|vendor||the pages of pnpm
+nodejs.dev|vendor||the pages of Node
+raw.githubusercontent.com/creationix/|vendor||the installer of nvm
+raw.githubusercontent.com/volta-cli/|vendor||the installer of volta
+raw.githubusercontent.com/schniz/|vendor||the installer of fnm
+raw.githubusercontent.com/oven-sh/|vendor||the installer of bun
+raw.githubusercontent.com/denoland/|vendor||the installer of deno
+raw.githubusercontent.com/rust-lang/|vendor||tools of Rust
+raw.githubusercontent.com/docker/ raw.githubusercontent.com/moby/|vendor||tools of Docker
+raw.githubusercontent.com/hashicorp/|vendor||tools of HashiCorp
+raw.githubusercontent.com/grafana/|vendor||tools of Grafana
+raw.githubusercontent.com/prometheus/|vendor||tools of Prometheus
+raw.githubusercontent.com/tailscale/|vendor||tools of Tailscale
+raw.githubusercontent.com/netdata/|vendor||the installer of Netdata
+raw.githubusercontent.com/pi-hole/|vendor||the installer of Pi-hole
+raw.githubusercontent.com/neovim/|vendor||tools of Neovim
+raw.githubusercontent.com/tmux-plugins/|vendor||tools for tmux
+raw.githubusercontent.com/zdharma-continuum/|vendor||the installer of zinit
+raw.githubusercontent.com/zimfw/|vendor||the installer of zim
+raw.githubusercontent.com/sdkman/|vendor||the installer of SDKMAN
+raw.githubusercontent.com/jenv/|vendor||the installer of jEnv
+raw.githubusercontent.com/rvm/|vendor||the installer of RVM
+raw.githubusercontent.com/nodenv/|vendor||the installer of nodenv
+raw.githubusercontent.com/composer/|vendor||the installer of Composer
+raw.githubusercontent.com/laravel/|vendor||tools of Laravel
+raw.githubusercontent.com/wp-cli/|vendor||the releases of the WordPress command line
+raw.githubusercontent.com/conda-forge/|vendor||the installers of conda
+raw.githubusercontent.com/mamba-org/|vendor||the installer of micromamba
+raw.githubusercontent.com/pypa/|vendor||tools of Python
+raw.githubusercontent.com/flatpak/|vendor||tools of Flatpak
+raw.githubusercontent.com/nektos/|vendor||the installer of act
+raw.githubusercontent.com/cloudflare/|vendor||tools of Cloudflare
+raw.githubusercontent.com/derailed/|vendor||the installer of k9s
+raw.githubusercontent.com/ahmetb/|vendor||the installer of kubectx
+raw.githubusercontent.com/projectcalico/|vendor||tools of Calico
+raw.githubusercontent.com/cilium/|vendor||tools of Cilium
+raw.githubusercontent.com/istio/|vendor||tools of Istio
+raw.githubusercontent.com/knative/|vendor||tools of Knative
+raw.githubusercontent.com/tektoncd/|vendor||tools of Tekton
+raw.githubusercontent.com/longhorn/|vendor||tools of Longhorn
+raw.githubusercontent.com/metallb/|vendor||tools of MetalLB
+raw.githubusercontent.com/goreleaser/|vendor||the installer of GoReleaser
+raw.githubusercontent.com/securego/|vendor||the installer of gosec
+raw.githubusercontent.com/air-verse/|vendor||the installer of air
+raw.githubusercontent.com/rclone/|vendor||the installer of rclone
+raw.githubusercontent.com/ollama/|vendor||the installer of Ollama
+raw.githubusercontent.com/openclaw/|vendor||the installer of OpenClaw
+raw.githubusercontent.com/google-gemini/|vendor||tools of Google
+raw.githubusercontent.com/modelcontextprotocol/|vendor||tools of the Model Context Protocol
+raw.githubusercontent.com/apple/|vendor||tools of Apple
+raw.githubusercontent.com/facebook/|vendor||tools of Facebook
+raw.githubusercontent.com/azure/|vendor||tools of Microsoft
+raw.githubusercontent.com/googlecloudplatform/|vendor||tools of Google Cloud
+raw.githubusercontent.com/awslabs/|vendor||tools of Amazon
+raw.githubusercontent.com/angristan/|vendor||the installers of OpenVPN and WireGuard
+raw.githubusercontent.com/nyr/|vendor||the installer of OpenVPN
+raw.githubusercontent.com/ethereum-optimism/|vendor||tools of Optimism
+github.com/acmesh-official/|vendor||the releases of acme.sh
+github.com/bufbuild/|vendor||the releases of buf
+github.com/cloudflare/|vendor||the releases of cloudflared
+github.com/denoland/|vendor||the releases of deno
+github.com/oven-sh/|vendor||the releases of bun
+github.com/rclone/|vendor||the releases of rclone
+github.com/restic/|vendor||the releases of restic
+github.com/prometheus/|vendor||the releases of Prometheus
+github.com/grafana/|vendor||the releases of Grafana
+github.com/hashicorp/|vendor||the releases of HashiCorp
+github.com/helm/|vendor||the releases of Helm
+github.com/kubernetes/|vendor||the releases of Kubernetes
+github.com/derailed/|vendor||the releases of k9s
+github.com/terraform-linters/|vendor||the releases of tflint
+github.com/golangci/|vendor||the releases of golangci-lint
+github.com/goreleaser/|vendor||the releases of GoReleaser
+github.com/gitleaks/|vendor||the releases of gitleaks
+github.com/trufflesecurity/|vendor||the releases of TruffleHog
+github.com/anchore/|vendor||the releases of Syft and Grype
+github.com/yt-dlp/|vendor||the releases of yt-dlp
+github.com/fullstorydev/|vendor||the releases of grpcurl
+github.com/mozilla/|vendor||the releases of Mozilla
+github.com/conda-forge/|vendor||the installers of conda
+github.com/pypa/|vendor||tools of Python
+github.com/rust-lang/|vendor||tools of Rust
+github.com/neovim/|vendor||the releases of Neovim
+github.com/sharkdp/|vendor||the releases of bat, fd and hyperfine
+github.com/burntsushi/|vendor||the releases of ripgrep
+github.com/stedolan/jq/|vendor||the releases of jq
+github.com/koalaman/|vendor||the releases of ShellCheck
+github.com/mvdan/|vendor||the releases of shfmt
+github.com/rhysd/|vendor||the releases of actionlint
+github.com/nektos/|vendor||the releases of act
+github.com/tektoncd/|vendor||the releases of Tekton
+github.com/cilium/|vendor||the releases of Cilium
+github.com/istio/|vendor||the releases of Istio
+github.com/k3s-io/|vendor||the releases of k3s
+github.com/vmware-tanzu/|vendor||the releases of Velero
+github.com/bitnami-labs/|vendor||the releases of Sealed Secrets
+github.com/ahmetb/|vendor||the releases of kubectx
+github.com/jesseduffield/|vendor||the releases of lazygit
+github.com/git-lfs/|vendor||the releases of Git LFS
+github.com/gohugoio/|vendor||the releases of Hugo
+github.com/jgm/pandoc/|vendor||the releases of Pandoc
+github.com/quarto-dev/|vendor||the releases of Quarto
+github.com/upx/upx/|vendor||the releases of UPX
+github.com/nodejs/|vendor||tools of Node
+github.com/protocolbuffers/|vendor||the releases of protoc
+github.com/electron/|vendor||the releases of Electron
+github.com/apple/|vendor||tools of Apple
+github.com/microsoft/|vendor||tools of Microsoft
+github.com/google/|vendor||tools of Google
+github.com/aws/|vendor||tools of Amazon
+github.com/azure/|vendor||tools of Microsoft
+github.com/anthropics/|vendor||tools of Anthropic
+github.com/openai/|vendor||tools of OpenAI
+yt-dl.org|vendor||the releases of youtube-dl
+rclone.org|vendor||the installer of rclone
+downloads.rclone.org|vendor||the releases of rclone
+install.speedtest.net|vendor||the releases of Speedtest
+gnupg.org|vendor||the releases of GnuPG
+repo1.maven.org repo.maven.apache.org|vendor||the registry of Java
+downloads.apache.org archive.apache.org dlcdn.apache.org|vendor||the releases of Apache
+services.gradle.org downloads.gradle.org|vendor||the releases of Gradle
+plugins.gradle.org|vendor||the plugins of Gradle
+get.jenkins.io|vendor||the releases of Jenkins
+pkg.jenkins.io|vendor||the packages of Jenkins
+binaries.sonarsource.com|vendor||the releases of SonarQube
+dl.flathub.org flathub.org|vendor||the packages of Flathub
+snapcraft.io|vendor||the packages of Snap
+brew.sh formulae.brew.sh|vendor||the pages of Homebrew
+cache.ruby-lang.org|vendor||the releases of Ruby
+windows.php.net|vendor||the releases of PHP
+phar.io|vendor||the installer of Phive
+phar.phpunit.de|vendor||the releases of PHPUnit
+cs.symfony.com|vendor||the releases of PHP CS Fixer
+laravel.build|vendor||the installer of Laravel
+wordpress.org|vendor||the releases of WordPress
+getgrav.org|vendor||the releases of Grav
+install.flox.dev flox.dev|vendor||the installer of Flox
+install.lix.systems|vendor||the installer of Lix
+releases.nixos.org channels.nixos.org|vendor||the releases of Nix
+get.nexte.st|vendor||the releases of nextest
+releases.warp.dev|vendor||the releases of Warp
+windsurf.com codeium.com|vendor||the installer of Windsurf
+aider.chat|vendor||the installer of aider
+lmstudio.ai|vendor||the releases of LM Studio
+install.lmstudio.ai|vendor||the installer of LM Studio
+antigravity.google|vendor||the installer of Antigravity
+gh.io|vendor||links that only GitHub can make
+cli.heroku.com cli-assets.heroku.com toolbelt.heroku.com|vendor||the installer of Heroku
+packages.stripe.dev|vendor||the packages of Stripe
+encore.dev|vendor||the installer of Encore
+appwrite.io|vendor||the installer of Appwrite
+get.hasura.io cli.hasura.io|vendor||the installer of Hasura
+install.surrealdb.com|vendor||the installer of SurrealDB
+download.surrealdb.com|vendor||the releases of SurrealDB
+binaries.nats.dev|vendor||the releases of NATS
+risingwave.com|vendor||the installer of RisingWave
+install.edgedb.com sh.edgedb.com edgedb.com|vendor||the installer of EdgeDB
+geldata.com|vendor||the installer of Gel
+dl.k6.io|vendor||the packages of k6
+cdn.porter.sh|vendor||the installer of Porter
+raw.githubusercontent.com/dapr/|vendor||the installer of Dapr
+developer.fermyon.com|vendor||the installer of Spin
+wasmcloud.com|vendor||the installer of wasmCloud
+raw.githubusercontent.com/wasmedge/|vendor||the installer of WasmEdge
+fig.io|vendor||the installer of Fig
+dl.espressif.com|vendor||the releases of Espressif
+raw.githubusercontent.com/platformio/|vendor||the installer of PlatformIO
+download.pytorch.org|vendor||the packages of PyTorch
+download.blender.org|vendor||the releases of Blender
+developer.download.nvidia.com|vendor||the releases of NVIDIA
+nvidia.github.io|vendor||the packages of NVIDIA
+repo.radeon.com|vendor||the packages of AMD
+registry.yarnpkg.com|vendor||the registry of npm
+npm.pkg.github.com|vendor||the registry of GitHub
+registry.npmmirror.com registry.npm.taobao.org npmmirror.com|vendor||a mirror of the registry of npm
+pypi.tuna.tsinghua.edu.cn|vendor||a mirror of the registry of Python
+mirrors.tuna.tsinghua.edu.cn mirrors.aliyun.com mirrors.cloud.tencent.com mirrors.tencent.com|vendor||a mirror of many registries
+mirrors.huaweicloud.com repo.huaweicloud.com mirrors.ustc.edu.cn|vendor||a mirror of many registries
+pypi.mirrors.ustc.edu.cn pypi.douban.com pypi.doubanio.com|vendor||a mirror of the registry of Python
+mirrors.163.com mirrors.bfsu.edu.cn|vendor||a mirror of many registries
+test.pypi.org|vendor||the registry of Python for tests
+goproxy.io goproxy.cn|vendor||a mirror of the modules of Go
+proxy.golang.org|vendor||the modules of Go
+index.crates.io static.crates.io|vendor||the registry of Rust
+packagist.org repo.packagist.org|vendor||the registry of PHP
+hex.pm|vendor||the registry of Elixir
+hackage.haskell.org|vendor||the registry of Haskell
+cran.r-project.org cloud.r-project.org|vendor||the registry of R
+conda.anaconda.org|vendor||the packages of conda
+nuget.org api.nuget.org|vendor||the registry of .NET
+dist.nuget.org|vendor||the releases of NuGet
+powershellgallery.com|vendor||the registry of PowerShell
+dl.fbaipublicfiles.com|vendor||the releases of Facebook
+opam.ocaml.org raw.githubusercontent.com/ocaml/|vendor||the installer of opam
+git.coursier.io|vendor||the releases of Coursier
+sbt.scala-sbt.org|vendor||the releases of sbt
+scala-lang.org|vendor||the releases of Scala
+virtuslab.github.io|vendor||the installer of the Scala command line
+download.clojure.org|vendor||the installer of Clojure
+get.leiningen.org|vendor||the installer of Leiningen
+crystal-lang.org|vendor||the installer of Crystal
+dlang.org|vendor||the installer of D
+nim-lang.org|vendor||the installer of Nim
+gleam.run|vendor||the pages of Gleam
+swift.org download.swift.org|vendor||the releases of Swift
+download.racket-lang.org|vendor||the releases of Racket
+haskell.org|vendor||the releases of Haskell
+vlang.io|vendor||the releases of V
+unison-lang.org|vendor||the releases of Unison
+beta.quicklisp.org|vendor||the installer of Quicklisp
+rye.astral.sh rye-up.com|vendor||the installer of Rye
+pdm-project.org pdm.fming.dev|vendor||the installer of PDM
+hatch.pypa.io|vendor||the installer of Hatch
+releases.astral.sh|vendor||the releases of uv and ruff
+win.rustup.rs|vendor||the installer of Rust
+python.org|vendor||the releases of Python
+cmake.org|vendor||the releases of CMake
+git-scm.com|vendor||the releases of Git
+7-zip.org|vendor||the releases of 7-Zip
+download.microsoft.com|vendor||the downloads of Microsoft
+go.microsoft.com|vendor||links that only Microsoft can make
+visualstudio.microsoft.com download.visualstudio.microsoft.com|vendor||the releases of Visual Studio
+repo.msys2.org|vendor||the packages of MSYS2
+cygwin.com|vendor||the installer of Cygwin
+sqlite.org|vendor||the releases of SQLite
+download.sysinternals.com live.sysinternals.com|vendor||the tools of Sysinternals
+s3.amazonaws.com/aws-cli/ s3.amazonaws.com/session-manager-downloads/|vendor||the AWS command line
+readthedocs.io readthedocs.org readthedocs-hosted.com gitbook.io|user-content||pages of projects
+atlassian.net zendesk.com|user-content||pages of companies
+stackexchange.com|user-content||questions and answers
+sourceforge.io|user-content||pages of projects
+fandom.com|user-content||pages about a topic
+github.com|user-content||anybody's repository
+objects.githubusercontent.com|user-content||anybody's releases
+codeload.github.com gitlab.com bitbucket.org codeberg.org gitee.com|user-content||anybody's repository
+sourceforge.net|user-content||anybody's files
+huggingface.co|user-content||anybody's models
+cdn.jsdelivr.net unpkg.com esm.sh|user-content||anybody's packages
+paste.ee rentry.org|paste|true|pastes without a name
+glot.io|paste|true|snippets without a name
+ghostbin.com controlc.com dpaste.org sprunge.us|paste|true|pastes without a name
+pastie.org privatebin.net justpaste.it|paste|true|pastes without a name
+telegra.ph|paste|true|pages without a name
+bpa.st paste.debian.net paste.mozilla.org textbin.net|paste|true|pastes without a name
+codepad.org|paste|true|snippets without a name
+jsonkeeper.com npoint.io api.npoint.io jsonbin.io|paste|true|documents without a name
+bit.ly tinyurl.com t.co goo.gl is.gd v.gd ow.ly buff.ly cutt.ly rb.gy shorturl.at tiny.cc s.id t.ly|shortener||a link that hides another
+rebrand.ly bl.ink soo.gd|shortener||a link that hides another
+hookbin.com m.pipedream.net|collector|true|shows everything that arrives
+postb.in ptsv2.com ptsv3.com mockbin.org typedwebhook.tools webhook.cool|collector|true|shows everything that arrives
+interactsh.com|collector|true|waits for calls from machines under attack
+ceye.io|collector|true|waits for calls from machines under attack
+canarytokens.com|collector|true|waits for calls
+xss.ht|collector|true|waits for calls from machines under attack
+localtunnel.me|collector|true|a tunnel to anybody's machine
+bore.pub|collector|true|a tunnel to anybody's machine
+discord.com/api/webhooks/ discordapp.com/api/webhooks/|chat||posts into a room of whoever made the address
+webhook.office.com|chat|true|posts into a room of whoever made the address
+no-ip.com dyndns.org hopto.org zapto.org sytes.net servebeer.com|dynamic-dns|true|a name for anybody's machine
+freedns.afraid.org mooo.com|dynamic-dns|true|a name for anybody's machine
+dynu.net myftp.org gotdns.ch|dynamic-dns|true|a name for anybody's machine
+anonfiles.com anonymfile.com bashupload.com files.catbox.moe|file-drop|true|files without a name
+temp.sh uguu.se filebin.net oshi.at pixeldrain.com|file-drop|true|files without a name
+mediafire.com mega.nz sendspace.com wetransfer.com we.tl ufile.io zippyshare.com|file-drop|true|files of anybody
+keep.sh|file-drop|true|files without a name
+cdn.discordapp.com media.discordapp.net|file-drop|true|files sent in a chat
+dl.dropboxusercontent.com|file-drop|true|files of anybody
+000webhostapp.com weebly.com ct.ws rf.gd|free-hosting|true|pages of anybody
+example.com example.org example.net example.edu .example|placeholder||kept free for examples
+.test|placeholder||kept free for tests
+.invalid|placeholder||kept free
+attacker.com evil.com malicious.com hacker.com|placeholder||stands for an attacker in texts that teach
+foo.com bar.com|placeholder||stands for any name
+acme.com contoso.com|placeholder||stands for any company
+yourdomain.com your-domain.com mydomain.com|placeholder||stands for the reader's own
+domain.com|placeholder||stands for any name
+yourcompany.com mycompany.com|placeholder||stands for the reader's own
+company.com|placeholder||stands for any company
+yoursite.com mysite.com yourapp.com myapp.com|placeholder||stands for the reader's own
+.onion .i2p|onion||a machine that hides where it is
+localhost .localhost|private||loopback by definition (RFC 6761)
+local .local|private||multicast DNS on the local link (RFC 6762); Kubernetes puts cluster.local below it
+internal .internal|private||reserved for private use by ICANN in 2024; clouds and Docker put their own names below it
+home.arpa .home.arpa|private||home networks (RFC 8375)
+lan .lan|private||used by routers for the local network (RFC 6762 appendix G) and never delegated
+intranet .intranet|private||used inside companies (RFC 6762 appendix G) and never delegated
+svc .svc|private||short form of names in a Kubernetes cluster
+";

@@ -1,14 +1,15 @@
 //! The thread of a job: holds its jail, records, releases the command, and follows it to its end.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use audit::AuditError;
-use jail::{Capture, Choice, Command, JailError, Outcome, RemovedInstruction, Spec, Streams};
+use jail::{Capture, Choice, Command, JailError, Network, Outcome, RemovedInstruction, Spec, Streams};
 use policy::Shown;
 
-use super::{Ended, Order, Shared, StartError, Status};
+use super::{JobOutcome, JobRequest, Shared, StartError, Status};
 use crate::approved::Approved;
 use crate::jailed::{HeldJail, HoldError, ReleaseError, RunningJail};
 use crate::journal::{Journal, StartedJail};
@@ -18,10 +19,14 @@ pub(super) fn spawn(
     id: &str,
     shared: &Arc<Shared>,
     choice: Choice,
-    spec: Spec,
-    order: Order,
+    mut spec: Spec,
+    order: JobRequest,
     (journal, approved): (Journal, Option<Approved>),
 ) -> Result<JoinHandle<()>, StartError> {
+    // No broker serves the commands of a session. Connections into a network that waits for one would hang.
+    if spec.network == Network::Broker {
+        spec.network = Network::None;
+    }
     let (tell, told) = mpsc::sync_channel(1);
     let follower = Follower { shared: Arc::clone(shared), journal, approved };
     let body = move || follower.follow(choice, &spec, order, &tell);
@@ -46,14 +51,20 @@ struct Follower {
 }
 
 impl Follower {
-    fn follow(self, choice: Choice, spec: &Spec, order: Order, tell: &SyncSender<Result<(), StartError>>) {
+    fn follow(
+        self,
+        choice: Choice,
+        spec: &Spec,
+        order: JobRequest,
+        tell: &SyncSender<Result<(), StartError>>,
+    ) {
         // The status is set on every path, a panic included: a waiter always wakes.
         let _last = LastWord(Arc::clone(&self.shared));
         match self.begin(choice, spec, order) {
             Ok(running) => {
                 // The receiver may be gone; the job goes on.
                 let _told = tell.send(Ok(()));
-                let ended = running.wait_then(|waited, removed| self.settle(waited, &removed));
+                let ended = running.wait_then(|waited, removed, ()| self.settle(waited, &removed));
                 self.shared.end(ended.last);
             }
             Err(error) => {
@@ -62,7 +73,7 @@ impl Follower {
         }
     }
 
-    fn begin(&self, choice: Choice, spec: &Spec, order: Order) -> Result<RunningJail, StartError> {
+    fn begin(&self, choice: Choice, spec: &Spec, order: JobRequest) -> Result<RunningJail<()>, StartError> {
         let program = order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let capture = Capture { input: order.input, keep: 0, tee: Some(Arc::clone(&self.shared) as _) };
         let command = Command {
@@ -83,10 +94,11 @@ impl Follower {
             spec,
             ports: &[],
         })?;
-        held.release(spec).map_err(|error| {
+        held.release(spec, |_| Ok::<_, Infallible>(())).map_err(|error| {
             let unrecorded = self.journal.record_lost().err();
             unrecorded.map_or_else(
                 || match error {
+                    ReleaseError::Egress(never) => match never {},
                     ReleaseError::Jail(error) => StartError::Jail(error),
                     ReleaseError::Ports(error) => StartError::Thread(error),
                 },
@@ -96,7 +108,7 @@ impl Follower {
     }
 
     fn hold(&self, choice: Choice, spec: &Spec, command: &Command) -> Result<HeldJail, StartError> {
-        let made = HeldJail::make(None, choice, spec, command, &[]).and_then(|mut held| {
+        let made = HeldJail::make::<Infallible>(None, choice, spec, command, &[]).and_then(|mut held| {
             let stop = held.stop().map_err(HoldError::Jail)?;
             Ok((held, stop))
         });
@@ -105,6 +117,7 @@ impl Follower {
                 self.shared.stop.get_or_init(|| stop);
                 Ok(held)
             }
+            Err(HoldError::Run(never)) => match never {},
             Err(HoldError::Jail(error)) => {
                 // Nothing runs in both cases; a missing record is the graver reason.
                 self.journal.record_refusal("auto", &error.to_string())?;
@@ -123,7 +136,7 @@ impl Follower {
             Ok(outcome) => {
                 let end = self.journal.record_end(outcome.end, outcome.survived, outcome.duration);
                 let unrecorded = self.record(end.err(), removed);
-                Status::Ended(Arc::new(Ended {
+                Status::Ended(Arc::new(JobOutcome {
                     end: outcome.end,
                     duration: outcome.duration,
                     denials: outcome.denials.clone(),
@@ -195,7 +208,7 @@ mod tests {
         ];
         for (room, recorded, told) in rows {
             let lines = Arc::new(Lines(Mutex::default(), *room));
-            let order = Order::shell("true", Path::new("/"), 0);
+            let order = JobRequest::shell("true", Path::new("/"), 0);
             let journal = Journal::new(Arc::clone(&lines) as _, "job", "library");
             let follower = Follower { shared: Arc::new(Shared::new(&order)), journal, approved: None };
             let error = JailError::BadCommand("lost");

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jail::{Choice, Spec};
 
-use super::{Job, Order, StartError, start};
+use super::{Job, JobRequest, StartError, start};
 use crate::approved::Approved;
 use crate::journal::Journal;
 
@@ -42,7 +42,7 @@ impl Jobs {
         &self,
         choice: Choice,
         spec: Spec,
-        order: Order,
+        order: JobRequest,
         journal: Journal,
     ) -> Result<Arc<Job>, StartError> {
         self.start_approved(choice, spec, order, journal, None)
@@ -53,7 +53,7 @@ impl Jobs {
         &self,
         choice: Choice,
         spec: Spec,
-        order: Order,
+        order: JobRequest,
         journal: Journal,
         approved: Option<Approved>,
     ) -> Result<Arc<Job>, StartError> {
@@ -101,7 +101,7 @@ impl Jobs {
     }
 
     /// Forgets the oldest that have ended: when there are many, and while the room for long output is short.
-    fn forget(&self, order: &Order) {
+    fn forget(&self, order: &JobRequest) {
         let short = || order.spills.as_ref().is_some_and(|spills| spills.is_short());
         loop {
             let forgotten = {

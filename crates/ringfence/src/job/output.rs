@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jail::Stream;
 
 use super::clean::Cleaner;
-use super::spill::{Cut, Record, Spills};
+use super::spill::{Record, Spills, TruncationCause};
 
 /// One stream of a command.
 #[derive(Debug)]
@@ -38,14 +38,22 @@ impl Output {
     }
 
     /// Returns the output so far.
-    pub(super) fn kept(&self) -> Kept {
+    pub(super) fn kept(&self) -> KeptOutput {
         let mut ends = self.ends.clone();
         ends.push(&self.cleaner.pending());
         let whole = ends.whole;
         let (head, tail) = ends.taken();
         let left_out = whole - Amount::of(&head) - Amount::of(&tail);
         let (escaped, binary) = (self.cleaner.escaped(), self.cleaner.binary());
-        Kept { head, tail, left_out, total: self.total, escaped, binary, spilled: self.record.is_spilled() }
+        KeptOutput {
+            head,
+            tail,
+            left_out,
+            total: self.total,
+            escaped,
+            binary,
+            spilled: self.record.is_spilled(),
+        }
     }
 
     pub(super) const fn is_spilled(&self) -> bool {
@@ -54,7 +62,7 @@ impl Output {
 
     /// The last lines that are still there, and which line of all the first of them is, counted from 1.
     pub(super) fn last(&self, lines: usize) -> LastLines {
-        let Kept { head, tail, left_out, .. } = self.kept();
+        let KeptOutput { head, tail, left_out, .. } = self.kept();
         let before = Amount::of(&head) + left_out;
         let (before, text) =
             if left_out.chars == 0 { (Amount::default(), head + &tail) } else { (before, tail) };
@@ -79,7 +87,8 @@ impl Output {
 
 /// Content of a stream so far, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+#[non_exhaustive]
+pub struct KeptOutput {
     /// From the beginning.
     pub head: String,
     /// From the end.
@@ -96,7 +105,7 @@ pub struct Kept {
     pub spilled: bool,
 }
 
-impl Kept {
+impl KeptOutput {
     /// The beginning and the end, with a line between them that says what is left out.
     #[must_use]
     pub fn text(&self) -> String {
@@ -152,6 +161,7 @@ impl std::ops::Sub for Amount {
 
 /// The last lines of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LastLines {
     /// The lines, as far as they are kept.
     pub text: String,
@@ -165,6 +175,7 @@ pub struct LastLines {
 
 /// Part of the output from one offset on, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Piece {
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -175,16 +186,17 @@ pub struct Piece {
     /// Number of bytes that were written.
     pub total: u64,
     /// Why not all of them can be read, if so.
-    pub cut: Option<Cut>,
+    pub cut: Option<TruncationCause>,
 }
 
 /// Everything that a command has written so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// Standard output.
-    pub output: Kept,
+    pub output: KeptOutput,
     /// Standard error.
-    pub error: Kept,
+    pub error: KeptOutput,
 }
 
 /// The place of a stream in a pair.
@@ -295,7 +307,7 @@ mod tests {
         for (keep, text, (head, tail, left_out)) in rows {
             let kept = output(*keep, &[text.as_bytes()]).kept();
             let total = text.len() as u64;
-            let expected = Kept {
+            let expected = KeptOutput {
                 head: (*head).to_owned(),
                 tail: (*tail).to_owned(),
                 left_out: Amount { chars: *left_out, lines: 0 },

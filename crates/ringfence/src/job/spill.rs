@@ -31,6 +31,7 @@ pub struct Spills {
 
 /// Why a directory is not used for output.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SpillError {
     /// It cannot be opened.
     #[error("the directory for long output cannot be opened: {errno}: {}", Shown::path(path))]
@@ -111,7 +112,7 @@ impl Spills {
 
 /// Why output was not recorded to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cut {
+pub enum TruncationCause {
     /// No directory was given.
     Nowhere,
     /// It is longer than one stream may be.
@@ -132,7 +133,7 @@ pub(super) struct Record {
     file: Option<File>,
     /// In memory or in the file.
     size: u64,
-    cut: Option<Cut>,
+    cut: Option<TruncationCause>,
 }
 
 impl Record {
@@ -154,7 +155,7 @@ impl Record {
         } else {
             self.begin.extend(&bytes[..room]);
             self.size = self.begin.len() as u64;
-            self.cut = Some(Cut::Nowhere);
+            self.cut = Some(TruncationCause::Nowhere);
         }
     }
 
@@ -162,7 +163,7 @@ impl Record {
         if self.file.is_none() {
             match spills.file() {
                 Ok(file) => self.file = Some(file),
-                Err(errno) => return self.cut = Some(Cut::Refused(errno.to_string())),
+                Err(errno) => return self.cut = Some(TruncationCause::Refused(errno.to_string())),
             }
             // Complete from its first byte.
             let begin = std::mem::take(&mut self.begin);
@@ -180,14 +181,14 @@ impl Record {
         let part = &bytes[..usize::try_from(granted).unwrap_or(0)];
         if let Err(error) = file.write_all_at(part, self.size) {
             spills.give_back(granted);
-            self.cut = Some(Cut::Refused(error.to_string()));
+            self.cut = Some(TruncationCause::Refused(error.to_string()));
             return;
         }
         self.size += granted;
         if room < wanted {
-            self.cut = Some(Cut::Each(spills.each));
+            self.cut = Some(TruncationCause::Each(spills.each));
         } else if granted < wanted {
-            self.cut = Some(Cut::All);
+            self.cut = Some(TruncationCause::All);
         }
     }
 
@@ -197,7 +198,7 @@ impl Record {
     }
 
     /// Why there are not all of them.
-    pub(super) const fn cut(&self) -> Option<&Cut> {
+    pub(super) const fn cut(&self) -> Option<&TruncationCause> {
         self.cut.as_ref()
     }
 

@@ -9,12 +9,14 @@ use jail::plan::Sight;
 use jail::{Use, Uses};
 use policy::floor::Forbidden;
 use policy::{
-    Act, Ground, HostName, HostPattern, Kind, Protected, Shown, Verdict, is_metadata, misleads, not_public,
+    Act, Code, Ground, HostName, HostPattern, Kind, Protected, Shown, Verdict, is_metadata, misleads,
+    not_public,
 };
 
 use super::fold::{Borders, Folded, covers, fold};
 use super::table::{APART, Row, SOCKET_PARTS, SOCKETS};
 use super::wide::is_forbidden;
+use crate::egress::host_entry;
 
 /// Additions that a policy would need to permit the uses of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -60,6 +62,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) places: &'a Places,
     /// Function that returns the real path of a path, and true if it is a directory.
     pub(crate) look: &'a dyn Fn(&Path) -> Option<(PathBuf, bool)>,
+    /// Connections through the broker, which knows hosts by their names; `None` if there was none.
+    pub(crate) connections: Option<&'a broker::Report>,
 }
 
 /// Entries collected while judging.
@@ -86,9 +90,13 @@ impl Judge<'_> {
                     self.written(path, matches!(used, Use::Name(_)), &mut sorted);
                 }
                 Use::Socket(path) => self.socket(path, &mut sorted),
+                // Inside, every address leads to the broker.
+                Use::Connection(_) if self.connections.is_some() => {}
                 Use::Connection(address) => sorted.connection(*address),
             }
         }
+        let refusals = self.connections.iter().flat_map(|report| &report.refusals);
+        refusals.for_each(|refused| sorted.refused_host(refused));
         if uses.is_cut() {
             let note = format!("only the first {} things that were used are looked at", Uses::MOST);
             sorted.notes.insert(note);
@@ -293,6 +301,21 @@ impl Judge<'_> {
 }
 
 impl Sorted {
+    /// A host that the broker refused: proposed if no rule has decided about it.
+    fn refused_host(&mut self, refused: &broker::RefusedHost) {
+        let undecided = matches!(refused.code, Code::UnknownHost | Code::AskUnanswered);
+        match &refused.endpoint {
+            Some(endpoint) if undecided => {
+                self.hosts.insert(host_entry(endpoint));
+            }
+            endpoint => {
+                let object = endpoint.as_ref().map_or_else(|| "a host".to_owned(), ToString::to_string);
+                let (want, because) = (Kind::Connect.word(), refused.reason.clone());
+                self.refused.insert(RefusedUse { want, object, because });
+            }
+        }
+    }
+
     fn connection(&mut self, address: SocketAddr) {
         let host = HostName::Address(address.ip());
         // Port 0 is how libraries compare addresses, 53 how they look names up.

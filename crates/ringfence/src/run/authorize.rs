@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use audit::{Durability, Ledger, Options as LedgerOptions};
-use config::{JailSettings, Jailing, Settings};
-use jail::{Choice, Command, Early, JailError, Provider, Streams};
+use config::{JailSettings, Jailing, Settings, Wish};
+use jail::{Choice, Command, Early, JailError, Network, Spec, Streams};
 use policy::{Code, RuleRef};
 use shell::Dialect;
 
@@ -17,6 +17,7 @@ use super::held::{Held, Stage};
 use super::kept_home;
 use super::overlay::{self, RunOverlay};
 use super::prepare::Prepared;
+use crate::egress::Egress;
 use crate::jailed::{HeldJail, HoldError};
 use crate::journal::{Journal, StartedJail};
 
@@ -33,11 +34,6 @@ pub struct Authorized {
 impl Prepared {
     /// Decides about the command, with the consent of the caller, and records the decision.
     pub fn authorize(mut self, consent: Consent<'_>) -> Result<Authorized, RunError> {
-        let consent = match consent {
-            // Typing a command does not answer for the programs of a skill.
-            Consent::Person(_) | Consent::Nobody if self.options.skill.is_some() => Consent::Skill,
-            consent => consent,
-        };
         let (ledger, _) = Ledger::open(&self.ledger, LedgerOptions::new(Durability::Process))
             .map_err(|error| RunError::unrecorded(&error))?;
         let ledger = Arc::new(ledger);
@@ -47,6 +43,7 @@ impl Prepared {
         let journal = journal.on_behalf_of(None, self.host.agent.as_deref());
         let unrecorded = |error| RunError::unrecorded(&error);
         let line = self.decide(consent, &journal)?;
+        self.notes.extend(self.missing_key()?);
         if let Some(kept) = &self.kept {
             self.spec = kept.put_into(self.spec)?;
             journal.record_overlay(&kept.home.id, &kept.path).map_err(unrecorded)?;
@@ -61,10 +58,10 @@ impl Prepared {
 
     /// Returns the command as it was typed, if it may start.
     fn decide(&self, consent: Consent<'_>, journal: &Journal) -> Result<String, RunError> {
-        let line = CommandLine::words(&self.options.command);
+        let (line, skill) = (CommandLine::words(&self.options.command), self.options.skill.is_some());
         // No shell reads the words first; a shell among them is read in its own dialect.
         let place = command_line::surroundings(Dialect::ALL, &self.cwd, Some(&self.home), None);
-        let (decision, invocation) = consent::decide(&self.policy, &line, line.read(&place), consent)?;
+        let (decision, invocation) = consent::decide(&self.policy, &line, line.read(&place), consent, skill)?;
         let typed = command_line::quote(&self.options.command);
         journal.record_decision(&decision, &typed).map_err(|error| RunError::unrecorded(&error))?;
         let place = command_line::locate(&self.policy, &line, &invocation, &decision);
@@ -114,7 +111,7 @@ impl Authorized {
         }
         self.find_forbidden()?;
         match (self.make_jail(early), &jailing) {
-            (Ok(jail), _) => self.record_start(&jail).map(|()| Stage::Jailed(Box::new(jail))),
+            (Ok(held), _) => self.record_held(&held).map(|()| Stage::Jailed(Box::new(held))),
             (Err(HoldFailure::Unavailable(error)), Jailing::WhereAvailable(rule)) if !apart => {
                 self.go_unjailed(rule, Some(error.message))
             }
@@ -131,32 +128,70 @@ impl Authorized {
         looked.map_err(|conflict| self.refuse(RunError::from(&conflict)))
     }
 
-    /// Makes the jail without recording it.
-    pub(crate) fn make_jail(&self, early: Early) -> Result<HeldJail, HoldFailure> {
+    /// Makes the jail without recording it. Where no provider can have the broker's network, and only a built-in profile wants it, the
+    /// command has no network, and a note says so.
+    pub(crate) fn make_jail(&self, early: Early) -> Result<JailWithEgress, HoldFailure> {
+        let (mut spec, mut note) = (self.run.spec.clone(), None);
+        match self.make_jail_with(early, &mut spec) {
+            Err(HoldError::Jail(error)) if error.needs_broker() && self.run.is_broker_implied() => {
+                spec = self.run.spec.clone();
+                spec.network = Network::None;
+                note = Some(NO_BROKER);
+                self.make_jail_with(Early::begin(), &mut spec)
+            }
+            made => made,
+        }
+        .map(|(jail, egress)| JailWithEgress { jail, egress, spec, note })
+        .map_err(|error| match error {
+            HoldError::Jail(error @ JailError::Unavailable { .. }) => {
+                HoldFailure::Unavailable(RunError::from(&error))
+            }
+            HoldError::Jail(error) => HoldFailure::Refused(RunError::from(&error)),
+            HoldError::Port(closed) => HoldFailure::Refused(RunError::from(&closed)),
+            HoldError::Run(error) => HoldFailure::Refused(error),
+        })
+    }
+
+    fn make_jail_with(
+        &self,
+        early: Early,
+        spec: &mut Spec,
+    ) -> Result<(HeldJail, Option<Egress>), HoldError<RunError>> {
         let command = Command {
             argv: self.run.options.command.clone(),
             cwd: self.run.cwd.clone(),
             streams: Streams::Inherit,
             observe: self.run.options.observe,
         };
-        let choice = choice(&self.run.settings.provider).map_err(HoldFailure::Refused)?;
-        let made = HeldJail::make(Some(early), choice, &self.run.spec, &command, &self.run.settings.ports);
-        made.map_err(|error| match error {
-            HoldError::Jail(error @ JailError::Unavailable { .. }) => {
-                HoldFailure::Unavailable(RunError::from(&error))
-            }
-            HoldError::Jail(error) => HoldFailure::Refused(RunError::from(&error)),
-            HoldError::Port(closed) => HoldFailure::Refused(RunError::from(&closed)),
-        })
+        let choice = choice(&self.run.settings.provider).map_err(HoldError::Run)?;
+        let egress = self.run.egress(spec).map_err(HoldError::Run)?;
+        let jail = HeldJail::make(Some(early), choice, spec, &command, &self.run.settings.ports)?;
+        Ok((jail, egress))
+    }
+
+    /// Records the start, and what the jail lacks.
+    fn record_held(&self, held: &JailWithEgress) -> Result<(), RunError> {
+        self.record_start_of(&held.jail, &held.spec)?;
+        self.record_lack(held)
+    }
+
+    /// Records what the jail lacks.
+    pub(crate) fn record_lack(&self, held: &JailWithEgress) -> Result<(), RunError> {
+        let recorded = held.note.map(|note| self.journal.record_note(note)).transpose();
+        recorded.map(drop).map_err(|error| RunError::unrecorded(&error))
     }
 
     /// Records the start. Not recorded is not released: dropping the jail ends it.
     pub(crate) fn record_start(&self, jail: &HeldJail) -> Result<(), RunError> {
+        self.record_start_of(jail, &self.run.spec)
+    }
+
+    fn record_start_of(&self, jail: &HeldJail, spec: &Spec) -> Result<(), RunError> {
         let started = StartedJail {
             provider: jail.provider(),
             program: &self.program(),
             enforcement: jail.enforcement(),
-            spec: &self.run.spec,
+            spec,
             ports: &self.run.settings.ports,
         };
         self.journal.record_start(&started).map_err(|error| RunError::unrecorded(&error))
@@ -185,6 +220,37 @@ impl Authorized {
     }
 }
 
+/// A jail that stands, and its way out, which opens when the command is released.
+pub(crate) struct JailWithEgress {
+    pub(crate) jail: HeldJail,
+    pub(crate) egress: Option<Egress>,
+    /// The spec with everything that the way out adds.
+    pub(crate) spec: Spec,
+    /// What the jail lacks, for the caller and the ledger.
+    pub(crate) note: Option<&'static str>,
+}
+
+const NO_BROKER: &str =
+    "this provider has no broker's network: the command has none; `ringfence doctor` says why";
+
+impl Prepared {
+    /// Returns true if only a built-in profile wants the broker's network, and no person has asked for it.
+    fn is_broker_implied(&self) -> bool {
+        let Wish { network, allow, .. } = &self.options.wish;
+        self.settings.network_rule.is_none() && network.is_none() && allow.is_empty()
+    }
+
+    /// Prepares the way out of a jail that has the broker's network, and adds to the spec what programs need for it.
+    fn egress(&self, spec: &mut Spec) -> Result<Option<Egress>, RunError> {
+        if spec.network != Network::Broker {
+            return Ok(None);
+        }
+        let (recipe, approver) = (self.recipe_routes()?, self.options.host_approver.clone());
+        let caller = (&self.host, self.options.variables.as_slice());
+        Egress::prepare(&self.policy, caller, recipe, approver, spec).map(Some)
+    }
+}
+
 /// Explains why there is no jail around the command.
 pub(crate) enum HoldFailure {
     /// No provider works on this machine.
@@ -194,17 +260,15 @@ pub(crate) enum HoldFailure {
 }
 
 fn choice(word: &str) -> Result<Choice, RunError> {
-    if word == "auto" {
-        return Ok(Choice::Auto);
-    }
-    let known = Provider::ALL.into_iter().find(|provider| provider.word() == word).map(Choice::Only);
-    known.ok_or_else(|| {
+    Choice::parse(word).ok_or_else(|| {
         RunError::coded(Code::JailUnavailable, format!("the provider `{word}` is not built yet"))
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use jail::Provider;
+
     use super::*;
 
     #[test]

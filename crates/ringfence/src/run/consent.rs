@@ -21,8 +21,6 @@ pub enum Consent<'a> {
     Approved(&'a str),
     /// The caller is a script, a pipeline or an agent and cannot be asked.
     Nobody,
-    /// The command belongs to a skill: typing it does not answer for the programs of the skill.
-    Skill,
 }
 
 impl fmt::Debug for Consent<'_> {
@@ -31,19 +29,19 @@ impl fmt::Debug for Consent<'_> {
             Self::Person(_) => "Person",
             Self::Approved(_) => "Approved",
             Self::Nobody => "Nobody",
-            Self::Skill => "Skill",
         })
     }
 }
 
-/// Decides about a command, with the answer of the caller.
+/// Decides about a command, with the answer of the caller. Typing a command does not answer for the programs of a skill.
 pub(crate) fn decide(
     policy: &Settings,
     line: &CommandLine,
     invocation: Invocation,
     consent: Consent<'_>,
+    skill: bool,
 ) -> Result<(Decision, Invocation), RunError> {
-    let invocation = without_answered(invocation, policy, consent);
+    let invocation = if skill { invocation } else { without_answered(invocation, policy, consent) };
     let reason = match command_line::decide(policy, line, &invocation) {
         Decision::Ask(reason) => reason,
         decided => return Ok((decided, invocation)),
@@ -54,6 +52,7 @@ pub(crate) fn decide(
             Code::Approved,
             format!("approved on the command line: {words}; asked because {}", reason.text),
         ),
+        _ if skill => Decision::Ask(reason),
         Consent::Person(_) if reason.code == Code::CommandDefault => {
             allowed(Code::Typed, "a person typed this command, and no rule is against it".to_owned())
         }
@@ -67,7 +66,7 @@ pub(crate) fn decide(
                 .into(),
             ..reason
         }),
-        Consent::Nobody | Consent::Skill => Decision::Ask(reason),
+        Consent::Nobody => Decision::Ask(reason),
     };
     Ok((decision, invocation))
 }
@@ -81,7 +80,7 @@ fn without_answered(mut invocation: Invocation, policy: &Settings, consent: Cons
         policy.findings.effect(found.code) != Some(Effect::Ask)
             || match consent {
                 Consent::Person(_) => false,
-                Consent::Approved(_) | Consent::Skill => true,
+                Consent::Approved(_) => true,
                 Consent::Nobody => restricts || is_deed(found) || policy.sets_finding(found.code),
             }
     });

@@ -57,6 +57,7 @@ pub enum RunErrorKind {
 
 /// A command line and the part of it that a decision rests on.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct MarkedLine {
     /// Text of the line.
     pub text: Vec<u8>,

@@ -2,20 +2,23 @@
 
 use std::time::Instant;
 
+use broker::Report;
 use config::Scope;
 use jail::bridge::Port;
-use jail::{Enforcement, JailError, Provider, RemovedInstruction, Spec};
+use jail::{Denial, Enforcement, JailError, Network, Provider, RemovedInstruction, Spec};
 use policy::{Code, Shown};
 
-use super::authorize::Authorized;
+use super::authorize::{Authorized, JailWithEgress};
 use super::error::RunError;
+use super::host::Host;
 use super::outcome::Outcome;
 use super::overlay::{self, RunOverlay};
 use super::summary::{Row, Summary, SummaryInput};
 use super::tripwire::Tripwire;
 use super::unjailed;
 use crate::denied::DeniedAction;
-use crate::jailed::{EndedJail, HeldJail, ReleaseError};
+use crate::egress::{Egress, RunningEgress};
+use crate::jailed::{EndedJail, ReleaseError};
 use crate::journal::Journal;
 
 /// A command that is ready to start, with its start recorded. Dropping it ends the jail.
@@ -27,7 +30,7 @@ pub struct Held {
 
 pub(crate) enum Stage {
     /// The command waits in its jail.
-    Jailed(Box<HeldJail>),
+    Jailed(Box<JailWithEgress>),
     /// The user's own file permits a run without a jail.
     Unjailed {
         /// Reason why no jail is available, if one was wanted.
@@ -49,34 +52,37 @@ pub struct JailReport<'a> {
     pub ports: &'a [Port],
     /// Enforcement of each layer.
     pub enforcement: &'a Enforcement,
-    /// True if the profile wants the broker and has no network instead.
-    pub without_broker: bool,
 }
 
 impl Held {
     /// Describes the jail; `None` without one.
     #[must_use]
     pub fn jail(&self) -> Option<JailReport<'_>> {
-        let Stage::Jailed(jail) = &self.stage else { return None };
+        let Stage::Jailed(held) = &self.stage else { return None };
+        let jail = &held.jail;
         let run = &self.run.run;
         Some(JailReport {
             provider: jail.provider(),
             profile: &run.settings.profile,
-            spec: &run.spec,
+            spec: &held.spec,
             ports: &run.settings.ports,
             enforcement: jail.enforcement(),
-            without_broker: run.settings.network != run.spec.network,
         })
     }
 
     /// Returns notes and warnings for the caller, before the command is released.
     pub fn notes(&self) -> impl Iterator<Item = (Option<Code>, &str)> {
-        let (unavailable, warning) = match &self.stage {
-            Stage::Jailed(_) => (None, None),
+        let (note, warning) = match &self.stage {
+            Stage::Jailed(held) => (held.note, None),
             Stage::Unjailed { unavailable, warning } => (unavailable.as_deref(), Some(warning.as_str())),
         };
         let warning = warning.map(|warning| (Some(Code::JailUnjailed), warning));
-        unavailable.map(|note| (None, note)).into_iter().chain(warning)
+        let egress = match &self.stage {
+            Stage::Jailed(held) => held.egress.as_ref(),
+            Stage::Unjailed { .. } => None,
+        };
+        let secrets = egress.into_iter().flat_map(Egress::notes);
+        note.into_iter().chain(secrets).map(|note| (None, note)).chain(warning)
     }
 
     /// Releases the command and follows it to its end. Everything is recorded when this returns.
@@ -104,18 +110,23 @@ impl Authorized {
         Ok(Outcome { end, duration, summary: None, ledger_head, overlay: None, lost_output: false })
     }
 
-    fn follow(&self, jail: HeldJail) -> Result<Outcome, RunError> {
-        let wire = Tripwire::set(&self.run.spec);
+    fn follow(&self, jail: JailWithEgress) -> Result<Outcome, RunError> {
+        let spec = jail.spec.clone();
+        let wire = Tripwire::set(&spec);
         // Everything is recorded before anything is told: standard error may be closed.
-        let (outcome, mut summary, refused) = self.release_and_wait(jail, |outcome, removed| {
-            let mut summary = self.summarise(&wire, outcome, removed);
-            summary.record(&self.journal);
-            let recorded = self.journal.record_end(outcome.end, outcome.survived, outcome.duration);
-            if let Err(error) = recorded {
-                summary.add(Row::Unrecorded(RunError::unrecorded_end(&error)));
-            }
-            summary
-        })?;
+        let (outcome, mut summary, refused) =
+            self.release_and_wait(jail, |outcome, removed, connections| {
+                let mut summary = self.summarise((&spec, &wire), outcome, removed);
+                if let Some(report) = &connections {
+                    summary.add_connections(report);
+                }
+                summary.record(&self.journal);
+                let recorded = self.journal.record_end(outcome.end, outcome.survived, outcome.duration);
+                if let Err(error) = recorded {
+                    summary.add(Row::Unrecorded(RunError::unrecorded_end(&error)));
+                }
+                summary
+            })?;
         if let Some(note) = refused {
             let unrecorded = self.journal.record_note(&note).err();
             summary.add(Row::Note(note));
@@ -129,35 +140,41 @@ impl Authorized {
     }
 
     /// Releases the command and follows it, for a caller that wants to know the paths and hosts that it uses.
-    pub(crate) fn observe(&self, jail: HeldJail) -> Result<jail::Outcome, RunError> {
-        let (mut outcome, (end, removed), refused) = self.release_and_wait(jail, |outcome, removed| {
+    pub(crate) fn observe(&self, jail: JailWithEgress) -> Result<(jail::Outcome, Option<Report>), RunError> {
+        self.record_lack(&jail)?;
+        let lack = jail.note.map(str::to_owned);
+        let (mut outcome, last, refused) = self.release_and_wait(jail, |outcome, removed, connections| {
             let end = self.journal.record_end(outcome.end, outcome.survived, outcome.duration);
-            (end, record_removed(&self.journal, &removed))
+            (end, record_removed(&self.journal, &removed), connections)
         })?;
+        let (end, removed, connections) = last;
         end.map_err(|error| removed.iter().fold(RunError::unrecorded_end(&error), RunError::hint))?;
-        outcome.notes.extend(removed.into_iter().chain(outcome.lost_output.clone()).chain(refused));
-        Ok(outcome)
+        outcome
+            .notes
+            .extend(removed.into_iter().chain(outcome.lost_output.clone()).chain(refused).chain(lack));
+        Ok((outcome, connections))
     }
 
     /// Releases the command and follows it; `last` runs before signals reach this process again. Also returns the note of the
     /// ports.
     fn release_and_wait<T>(
         &self,
-        jail: HeldJail,
-        last: impl FnOnce(&jail::Outcome, Vec<RemovedInstruction>) -> T,
+        jail: JailWithEgress,
+        last: impl FnOnce(&jail::Outcome, Vec<RemovedInstruction>, Option<Report>) -> T,
     ) -> Result<(jail::Outcome, T, Option<String>), RunError> {
-        crate::sys::deny_memory_access().map_err(|errno| {
-            self.refuse(RunError::new("cannot make the supervisor non-dumpable").because(&errno))
-        })?;
-        let running = jail.release(&self.run.spec).map_err(|error| {
+        self.run.host.protect_memory().map_err(|error| self.refuse(error))?;
+        let JailWithEgress { jail, egress, spec, .. } = jail;
+        let open = |held: &mut jail::Held| egress.map(|egress| egress.open(held, &self.journal)).transpose();
+        let running = jail.release(&spec, open).map_err(|error| {
             self.refuse(match error {
+                ReleaseError::Egress(error) => error,
                 ReleaseError::Ports(error) => RunError::new("ports cannot be bridged").because(&error),
                 ReleaseError::Jail(error) => RunError::from(&error),
             })
         })?;
         let EndedJail { outcome, last, refused_connections } =
-            running.wait_then(|waited, removed| match waited {
-                Ok(outcome) => Ok(last(outcome, removed)),
+            running.wait_then(|waited, removed, egress| match waited {
+                Ok(outcome) => Ok(last(outcome, removed, egress.map(RunningEgress::stop))),
                 Err(error) => Err(record_lost(&self.journal, error, &removed)),
             });
         let last = last?;
@@ -166,19 +183,22 @@ impl Authorized {
 
     fn summarise(
         &self,
-        wire: &Tripwire,
+        (spec, wire): (&Spec, &Tripwire),
         outcome: &jail::Outcome,
         removed: Vec<RemovedInstruction>,
     ) -> Summary {
         let (run, wish) = (&self.run, &self.run.options.wish);
-        let denied = |denial| DeniedAction::of(denial, &run.spec, &run.settings.profile);
+        let denied = |denial| DeniedAction::of(denial, spec, &run.settings.profile);
+        // The broker says by itself what it refuses, and why.
+        let brokered = spec.network == Network::Broker;
+        let own = |denial: &&Denial| !(brokered && matches!(denial, Denial::Connection(_)));
         let typed = wish.limits.iter().any(|(name, _)| name == "memory");
         let input = SummaryInput {
             outcome,
-            denials: outcome.denials.iter().map(denied).collect(),
+            denials: outcome.denials.iter().filter(own).map(denied).collect(),
             wire,
             hits: wire.check(outcome.duration, &outcome.protected_writes).with(removed),
-            memory: run.spec.limits.memory.filter(|_| typed),
+            memory: spec.limits.memory.filter(|_| typed),
             raise: &|name| self.how_to_raise(name),
             unprotected: &wish.unprotected,
         };
@@ -200,6 +220,14 @@ impl Authorized {
                 format!("it is the built-in default: set limits.{name} in your policy, or `--limit {name}=…`")
             }
         }
+    }
+}
+
+impl Host {
+    /// Denies other processes of this user access to the memory of this one, core dumps included. For a caller that reads a secret.
+    pub fn protect_memory(&self) -> Result<(), RunError> {
+        let denied = crate::sys::deny_memory_access();
+        denied.map_err(|errno| RunError::new("cannot make the supervisor non-dumpable").because(&errno))
     }
 }
 

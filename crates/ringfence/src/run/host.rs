@@ -2,7 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use broker::{FileStore, SecretStore, Sources};
 use config::{Files, JailSettings, Places, Problems, Settings};
 use jail::Mode;
 
@@ -81,6 +83,24 @@ impl Host {
         let known = variable("USER").or_else(|| variable("LOGNAME")).map(|(_, value)| value);
         let known = known.filter(|name| !root && !name.is_empty());
         known.cloned().unwrap_or_else(|| OsString::from("agent"))
+    }
+
+    /// Returns the sources of secrets: the store of Ringfence, the caller's environment, commands and files.
+    pub(crate) fn secrets(&self) -> Arc<dyn SecretStore> {
+        let store = self.secret_directory().map(FileStore::new);
+        let variables = self.environment.clone();
+        let value = move |wanted: &str| {
+            variables.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone())
+        };
+        // Programs and files that the agent can write must not become part of what runs outside.
+        let closed = [self.places.workspace.clone()];
+        Arc::new(Sources::new(store, self.places.home.clone(), value).without(closed))
+    }
+
+    /// Returns the directory that `ringfence secret` keeps secrets in.
+    #[must_use]
+    pub fn secret_directory(&self) -> Option<PathBuf> {
+        self.places.state.as_ref().map(|state| state.join("ringfence/secrets"))
     }
 
     /// Returns the project's policy file, if there is one.

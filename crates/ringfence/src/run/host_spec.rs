@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use config::{JailSettings, Settings, Wish};
+use config::{JailSettings, Settings};
 use jail::environment::{self, Wanted};
 use jail::toolchain::{self, Ask, Disk};
 use jail::{CommitRecord, Repository, Spec};
@@ -34,17 +34,6 @@ pub(crate) struct HostSpec {
     repository: Repository,
     repository_note: Option<String>,
     unsigned_note: Option<String>,
-}
-
-/// Builds the jail of a policy and a set of wishes, as `ringfence run` would.
-pub fn spec_from_policy(
-    policy: &Settings,
-    wish: &Wish,
-    host: &Host,
-) -> Result<(JailSettings, Spec), RunError> {
-    let settings = policy.jail(wish).map_err(refused_wish)?;
-    let built = HostSpec::build(policy, &settings, host, &[], None)?;
-    Ok((settings, built.spec))
 }
 
 /// A wish that the policy forbids is a refusal; one without a meaning is a usage error.

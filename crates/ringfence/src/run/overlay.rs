@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jail::{Mode, Spec, mode_at};
-use overlay::{Kept, Lock, Overlay, Store, Wanted};
+use overlay::{ChangeDirectory, Lock, Overlay, OverlayChoice, Store};
 use policy::{Code, RuleRef, Shown};
 
 use super::error::{RunError, RunErrorKind};
@@ -14,13 +14,13 @@ use crate::journal::Journal;
 pub(crate) struct RunOverlay {
     overlay: Overlay,
     lock: Lock,
-    kept: Vec<Kept>,
+    kept: Vec<ChangeDirectory>,
 }
 
 impl RunOverlay {
     /// Makes or finds the overlay, and has the spec write there in place of the host.
     pub(crate) fn begin(
-        wanted: &Wanted,
+        wanted: &OverlayChoice,
         state: Option<&Path>,
         spec: &mut Spec,
         line: &str,
@@ -34,7 +34,7 @@ impl RunOverlay {
         let begun = store.begin(wanted, &spec.workspace, line, &views);
         let (overlay, lock, kept) = begun.map_err(|error| RunError::from(&error))?;
         spec.views.retain(|view| view.mode != Mode::ReadWrite);
-        for Kept { path, directory } in &kept {
+        for ChangeDirectory { path, directory, .. } in &kept {
             // The jail takes directories by their real path.
             let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.clone());
             *spec = spec.clone().keep(path, &directory);

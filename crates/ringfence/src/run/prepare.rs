@@ -2,21 +2,24 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use config::{JailSettings, Settings, Wish};
 use jail::bridge::Direction;
 use jail::environment::Wanted;
 use jail::{Network, Spec};
-use policy::Code;
+use policy::{AgentRecipe, Code, Route};
 
 use super::error::RunError;
 use super::host::Host;
 use super::host_spec::{HostSpec, refused_wish};
 use super::kept_home::KeptHome;
+use super::recipe;
 use super::skill::SkillConfinement;
+use crate::egress::HostApprover;
 
 /// Options of one run.
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[non_exhaustive]
 pub struct Options {
     /// Program and its arguments.
@@ -26,7 +29,7 @@ pub struct Options {
     /// Variables that are passed in or set.
     pub variables: Vec<Wanted>,
     /// Overlay that takes the changes.
-    pub overlay: Option<overlay::Wanted>,
+    pub overlay: Option<overlay::OverlayChoice>,
     /// Skill that the command belongs to.
     pub skill: Option<SkillConfinement>,
     /// Purpose of the run.
@@ -35,6 +38,8 @@ pub struct Options {
     pub observe: bool,
     /// True if all notes are wanted.
     pub verbose: bool,
+    /// Asks about hosts that no rule names, while the command runs.
+    pub host_approver: Option<Arc<dyn HostApprover>>,
 }
 
 impl Options {
@@ -57,7 +62,7 @@ pub enum Purpose {
 
 /// A run before any decision. Nothing was started or recorded.
 pub struct Prepared {
-    pub(crate) policy: Settings,
+    pub(crate) policy: Arc<Settings>,
     pub(crate) settings: JailSettings,
     pub(crate) options: Options,
     pub(crate) host: Host,
@@ -71,6 +76,8 @@ pub struct Prepared {
     /// Name of the profile in the records.
     pub(crate) label: String,
     pub(crate) kept: Option<KeptHome>,
+    /// Recipe of the agent that is run, if it is a known one.
+    pub(crate) recipe: Option<&'static AgentRecipe>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -79,6 +86,7 @@ impl Prepared {
     pub fn new(policy: Settings, options: Options, host: Host) -> Result<Self, RunError> {
         let mut wish = options.wish.clone();
         options.skill.iter().for_each(|skill| skill.show(&mut wish));
+        let policy = policy.allowing(&wish.allow).map_err(refused_wish)?;
         let mut settings = policy.jail(&wish).map_err(refused_wish)?;
         options.skill.iter().try_for_each(|skill| skill.narrow_jail(&mut settings))?;
         check_ports(&settings)?;
@@ -92,11 +100,23 @@ impl Prepared {
         let kept = keep_home.then(|| KeptHome::begin(state, workspace)).transpose()?;
         let inside = kept.as_ref().map(|kept| kept.path.as_path());
         let built = HostSpec::build(&policy, &settings, &host, &options.variables, inside)?;
+        let place = recipe::Place { cwd: &built.cwd, workspace, kept: inside };
+        let program = options.command.first().filter(|_| options.skill.is_none());
+        let recipe = program.and_then(|program| recipe::find(program, &built.spec, &place));
+        let (policy, recipe_note) = match recipe.map(|recipe| recipe::hosts(recipe, &policy)) {
+            Some(Ok(hosts)) => (policy.allowing(&hosts).map_err(refused_wish)?, None),
+            Some(Err(note)) => (policy, Some(note)),
+            None => (policy, None),
+        };
         let git = built.git_notes(options.command.first().map(OsString::as_os_str), options.verbose);
-        let notes = git.chain(options.skill.as_ref().and_then(SkillConfinement::note)).collect();
-        let HostSpec { spec, cwd, home, own, ledger, unjailed, .. } = built;
+        let notes =
+            git.chain(options.skill.as_ref().and_then(SkillConfinement::note)).chain(recipe_note).collect();
+        let HostSpec { mut spec, cwd, home, own, ledger, unjailed, .. } = built;
+        if let Some(recipe) = recipe.filter(|_| kept.is_none()) {
+            recipe::show(recipe, &home, &options.variables, &mut spec);
+        }
         Ok(Self {
-            policy,
+            policy: Arc::new(policy),
             settings,
             options,
             host,
@@ -108,8 +128,21 @@ impl Prepared {
             unjailed,
             label,
             kept,
+            recipe,
             notes,
         })
+    }
+
+    /// Returns the routes of the keys of a known agent.
+    pub(crate) fn recipe_routes(&self) -> Result<Vec<Route>, RunError> {
+        let routes = self.recipe.map(|recipe| recipe::routes(recipe, &self.policy, &self.host));
+        Ok(routes.transpose()?.unwrap_or_default())
+    }
+
+    /// Returns advice if a known agent has no key.
+    pub(crate) fn missing_key(&self) -> Result<Option<String>, RunError> {
+        let is_missing = self.policy.routes().is_empty() && self.recipe_routes()?.is_empty();
+        Ok(self.recipe.filter(|_| is_missing).and_then(recipe::missing_key))
     }
 
     /// Returns the settings of the jail.

@@ -59,7 +59,7 @@ impl SkillConfinement {
         let name = Shown::text(&self.profile.name);
         (!hosts.is_empty()).then(|| {
             let hosts = hosts.join(", ");
-            format!("the skill {name} wants to reach {hosts}; there is no broker yet, so it has no network")
+            format!("the skill {name} wants to reach {hosts}; commands of a skill have no network")
         })
     }
 }

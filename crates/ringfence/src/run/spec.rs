@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use config::JailSettings;
-use jail::{Mode, Network, Spec, View, mode_at};
+use jail::{Mode, Spec, View, mode_at};
 use policy::{Code, Shown};
 
 use super::error::RunError;
 
 /// Real paths that a spec shows or hides besides those of the policy.
-pub struct VisiblePaths<'a> {
+pub(crate) struct VisiblePaths<'a> {
     /// Directory the agent works in.
     pub workspace: &'a Path,
     /// Home directory.
@@ -28,7 +28,7 @@ pub struct VisiblePaths<'a> {
 }
 
 /// Builds a jail spec.
-pub fn build_spec(settings: &JailSettings, visible: VisiblePaths<'_>) -> Result<Spec, RunError> {
+pub(crate) fn build_spec(settings: &JailSettings, visible: VisiblePaths<'_>) -> Result<Spec, RunError> {
     not_home(visible.workspace, visible.home)?;
     by_profile(settings, visible.workspace)?;
     let mut spec = Spec::for_workspace(visible.workspace, visible.home, settings.limits.clone());
@@ -38,7 +38,7 @@ pub fn build_spec(settings: &JailSettings, visible: VisiblePaths<'_>) -> Result<
     spec.repositories = visible.repository.filter(changed).map(Path::to_owned).into_iter().collect();
     out_of_reach(&spec.views, visible.own)?;
     spec.protected = settings.protected.clone();
-    spec.network = network(settings)?;
+    spec.network = settings.network;
     spec.require = settings.require;
     spec.environment = visible.environment;
     Ok(spec)
@@ -108,25 +108,11 @@ fn out_of_reach(views: &[View], own: &[PathBuf]) -> Result<(), RunError> {
         .hint("choose a smaller directory, or show it with --read"))
 }
 
-/// Maps the broker of a built-in profile to no network until there is a broker; a written `network = "broker"` is refused.
-fn network(settings: &JailSettings) -> Result<Network, RunError> {
-    match (settings.network, &settings.network_rule) {
-        (Network::Broker, Some(rule)) => {
-            let message =
-                format!("the profile `{}` wants the broker, which is not built yet", settings.profile);
-            let mut error = RunError::coded(Code::JailNoBroker, message);
-            error.causes.push(format!("network = \"broker\" ({rule})"));
-            Err(error.hint("`--network none` runs it without a network, `--network open` with the host's"))
-        }
-        (Network::Broker, None) => Ok(Network::None),
-        (network, _) => Ok(network),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use config::{Places, Scope, Source, Wish, from_sources};
+    use jail::Network;
 
     fn settings(text: &str, wish: &Wish) -> JailSettings {
         let places = Places {
@@ -185,7 +171,7 @@ mod tests {
         ReadOnly /home/me/.gitconfig
         ReadOnly /home/me/.config/git/config
         ReadOnly /home/me/ws/ringfence.toml
-        network None
+        network Broker
         ");
         let wish = wish(&[
             ("/opt", Mode::ReadOnly),
@@ -233,7 +219,7 @@ mod tests {
         ReadOnly /home/me/ws/ringfence.toml
         Hidden /etc/ringfence
         Hidden /home/me/.config/ringfence
-        network None
+        network Broker
         ");
         for path in ["/home/me/.local", "/home/me/.local/state/ringfence", "/home/me/.config"] {
             let refused = drawn("", &wish(&[(path, Mode::ReadWrite)]));
@@ -244,13 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn a_person_who_asks_for_the_broker_does_not_get_something_else() {
-        let broker =
-            "jail.profile = \"x\"\n[profiles.x]\nextends = \"workspace-write\"\nnetwork = \"broker\"";
-        insta::assert_snapshot!(drawn(broker, &Wish::default()), @r#"[RF-J005] the profile `x` wants the broker, which is not built yet: network = "broker" (policy.toml:5)"#);
-        for (network, shown) in [(Network::None, "network None"), (Network::Open, "network Open")] {
+    fn the_network_is_the_one_that_was_asked_for() {
+        let broker = "jail.profile = \"x\"\n[profiles.x]\nextends = \"readonly\"\nnetwork = \"broker\"";
+        assert!(drawn(broker, &Wish::default()).ends_with("network Broker"));
+        for network in [Network::None, Network::Broker, Network::Open] {
             let wish = Wish { network: Some(network), ..Wish::default() };
-            assert!(drawn(broker, &wish).ends_with(shown));
+            assert!(drawn(broker, &wish).ends_with(&format!("network {network:?}")));
         }
     }
 

@@ -2,15 +2,18 @@
 //!
 //! It is recorded before a front end shows it.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use audit::{AuditError, Written};
+use broker::Report;
 use jail::{Amount, End, Outcome, Overrun, ProtectedCommit, ProtectedWrite, WriteResult};
 use policy::{Code, ProtectedName, Shown};
 
 use super::error::RunError;
 use super::tripwire::{Change, Tripwire, TripwireHits};
 use crate::denied::{DeniedAction, quote_path};
+use crate::egress;
 use crate::journal::Journal;
 
 /// One row of a summary.
@@ -25,7 +28,9 @@ pub enum Row {
     /// A protected name that has changed without permission.
     Tripped(PathBuf, String),
     /// Something that the command was refused.
-    Denied(DeniedAction),
+    Denied(CodedDenial),
+    /// A connection that the broker refused.
+    Refused(CodedDenial),
     /// Output that did not arrive.
     LostOutput(String),
     /// Files that were left in the private home.
@@ -42,6 +47,24 @@ pub enum Row {
     Known(PathBuf, &'static ProtectedName),
     /// A tree that was too large to look at all of it.
     NotAllSeen,
+}
+
+/// A refused action and its code.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CodedDenial {
+    /// The action. A setting that would allow it may be missing.
+    pub action: DeniedAction,
+    /// Cause.
+    pub code: Code,
+}
+
+impl Deref for CodedDenial {
+    type Target = DeniedAction;
+
+    fn deref(&self) -> &DeniedAction {
+        &self.action
+    }
 }
 
 /// Audience of a summary.
@@ -63,6 +86,7 @@ const MOST_SUBJECT: usize = 60;
 
 /// Summary of a run that has ended, the most important rows first.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Summary {
     rows: Vec<Row>,
     /// Paths below this directory are shown from there.
@@ -97,7 +121,8 @@ impl Summary {
         }
         summary.protected(&outcome.protected_writes, &wire.removed(), unprotected, |path| wire.change(path));
         summary.keep(hits.hits.into_iter().map(|(path, why)| Row::Tripped(path, why)));
-        summary.keep(denials.into_iter().map(Row::Denied));
+        let coded = |action| Row::Denied(CodedDenial { action, code: Code::JailDenied });
+        summary.keep(denials.into_iter().map(coded));
         summary.keep(outcome.lost_output.iter().cloned().map(Row::LostOutput));
         summary.keep((outcome.lost_files > 0).then_some(Row::LostFiles(outcome.lost_files)));
         let failed = !matches!(outcome.end, End::Exited(0) | End::Limit(_) | End::Stopped);
@@ -130,6 +155,20 @@ impl Summary {
             |row: &ProtectedName| unprotected.iter().any(|name| name.trim_end_matches('/') == row.name);
         let removed = removed.iter().filter(|(path, row)| !is_written(path) && !is_free(row));
         self.keep(removed.map(|(path, row)| Row::Changed(path.clone(), row, Change::Removed)));
+    }
+
+    /// Adds the connections that the broker refused. It has recorded each of them.
+    pub(crate) fn add_connections(&mut self, report: &Report) {
+        let coded = |(action, code)| Row::Refused(CodedDenial { action, code });
+        self.keep(egress::denied(report).into_iter().map(coded));
+        if report.unlisted > 0 {
+            self.keep([Row::Note(format!("{} more connections were refused", report.unlisted))]);
+        }
+        if report.unrecorded > 0 {
+            let message = format!("{} ended connections could not be recorded", report.unrecorded);
+            self.keep([Row::Unrecorded(RunError::coded(Code::LedgerUnwritable, message))]);
+        }
+        self.rows.sort_by_key(Row::rank);
     }
 
     /// Adds what became known later, recorded or not.
@@ -169,7 +208,7 @@ impl Row {
             Self::Limit(..) | Self::MemoryLimit(_) => "limit",
             Self::Withheld(..) => "withheld",
             Self::Tripped(..) => "tripped",
-            Self::Denied(_) => "denied",
+            Self::Denied(_) | Self::Refused(_) => "denied",
             Self::LostOutput(_) | Self::LostFiles(_) => "lost",
             Self::Changed(..) => "changed",
             Self::Commit(_) => "commit",
@@ -185,7 +224,7 @@ impl Row {
             Self::Unrecorded(_) => 0,
             Self::Withheld(..) => 1,
             Self::Tripped(..) => 2,
-            Self::Denied(_) => 3,
+            Self::Denied(_) | Self::Refused(_) => 3,
             Self::Changed(..) => 4,
             Self::Commit(_) => 5,
             Self::LostOutput(_) | Self::LostFiles(_) => 6,
@@ -211,7 +250,8 @@ impl Row {
     #[must_use]
     pub const fn code(&self) -> Option<Code> {
         match self {
-            Self::Withheld(..) | Self::Denied(_) => Some(Code::JailDenied),
+            Self::Withheld(..) => Some(Code::JailDenied),
+            Self::Denied(denied) | Self::Refused(denied) => Some(denied.code),
             Self::Tripped(..) => Some(Code::JailTripped),
             Self::Limit(..) => Some(Code::JailLimit),
             _ => None,
@@ -220,8 +260,9 @@ impl Row {
 
     fn record(&self, journal: &Journal) -> Result<(), AuditError> {
         match self {
-            // The limit that ended the command is recorded with its end; what could not be recorded is no record.
-            Self::Unrecorded(_) | Self::Limit(..) | Self::NotAllSeen => Ok(()),
+            // The limit that ended the command is recorded with its end, a refused connection by the broker; what could not be recorded
+            // is no record.
+            Self::Unrecorded(_) | Self::Limit(..) | Self::NotAllSeen | Self::Refused(_) => Ok(()),
             Self::Withheld(path, row) => journal.record_write(path, Written::Withheld, None, row.because),
             Self::Known(path, row) => journal.record_write(path, Written::Known, None, row.because),
             Self::Changed(path, row, change) => {
@@ -245,7 +286,7 @@ impl Row {
                 Some(shown(path, cwd))
             }
             Self::Tripped(path, _) => Some(Shown::path(path).to_string()),
-            Self::Denied(denied) => Some(denied.object.clone()),
+            Self::Denied(denied) | Self::Refused(denied) => Some(denied.object.clone()),
             Self::Commit(commit) => Some(short(&commit.id)),
             _ => None,
         }
@@ -261,7 +302,7 @@ impl Row {
                 format!("new content was kept out: {}", row.because)
             }
             Self::Tripped(_, why) | Self::LostOutput(why) | Self::Note(why) => why.clone(),
-            Self::Denied(denied) => denied.by.clone(),
+            Self::Denied(denied) | Self::Refused(denied) => denied.by.clone(),
             Self::LostFiles(1) => "1 file in the private home is gone".to_owned(),
             Self::LostFiles(count) => format!("{count} files in the private home are gone"),
             Self::MemoryLimit(bytes) => format!(
@@ -298,7 +339,9 @@ impl Row {
                     "take it outside, with `git restore {path}` if it was committed; or --unprotect {name}"
                 ))
             }
-            Self::Denied(denied) => Some(format!("to allow it: {}", denied.allow)),
+            Self::Denied(denied) | Self::Refused(denied) => {
+                (!denied.allow.is_empty()).then(|| format!("to allow it: {}", denied.allow))
+            }
             Self::LostFiles(_) => Some("to keep such files: --write DIRECTORY".to_owned()),
             Self::MemoryLimit(_) => Some("to raise it: --limit memory=SIZE".to_owned()),
             Self::Changed(_, _, Change::Removed) => None,
@@ -331,4 +374,34 @@ pub fn subject(commit: &ProtectedCommit) -> String {
     let text = Shown::bytes(&commit.subject).to_string();
     let cut: String = text.chars().take(MOST_SUBJECT).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use broker::RefusedHost;
+
+    use super::*;
+
+    #[test]
+    fn refused_connections_have_their_code_their_count_and_their_remedy() {
+        let refused = |code, remedy: Option<&str>, count| RefusedHost {
+            endpoint: None,
+            code,
+            reason: "because".to_owned(),
+            remedy: remedy.map(str::to_owned),
+            count,
+        };
+        let refusals =
+            vec![refused(Code::UnknownHost, Some("--allow x"), 1), refused(Code::Unreachable, None, 3)];
+        let mut summary = Summary::default();
+        summary.add_connections(&Report { refusals, unrecorded: 2, ..Report::default() });
+        let row = |row: &Row| (row.code(), row.reason(), row.setting(Path::new("/")));
+        let rows: Vec<_> = summary.rows().iter().map(row).collect();
+        let expected = [
+            (None, "2 ended connections could not be recorded", None),
+            (Some(Code::UnknownHost), "because", Some("to allow it: --allow x".to_owned())),
+            (Some(Code::Unreachable), "because (3 times)", None),
+        ];
+        assert_eq!(rows, expected.map(|(code, reason, setting)| (code, reason.to_owned(), setting)));
+    }
 }

@@ -35,6 +35,7 @@ pub struct Tripwire {
 
 /// Protected names that changed.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct TripwireHits {
     /// Paths, each with the reason to look at it.
     pub hits: Vec<(PathBuf, String)>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jail::{Choice, End, JailError, Limit, Stream};
 use ringfence::guard::Abort;
-use ringfence::job::{Jobs, Order, StartError, Status};
+use ringfence::job::{JobRequest, Jobs, StartError, Status};
 
 use crate::place::{Place, Records, ended, until};
 
@@ -37,7 +37,7 @@ fn ends_like_the_command() {
 fn reads_what_it_is_given_and_then_the_end() {
     let Some(place) = Place::new("standard input") else { return };
     let input = "x".repeat(1 << 20).into_bytes();
-    let (job, _) = place.run(Order { input, ..place.order("wc -c; [ ! -S /dev/stdin ]; echo $?") });
+    let (job, _) = place.run(JobRequest { input, ..place.order("wc -c; [ ! -S /dev/stdin ]; echo $?") });
     assert_eq!(job.output().output.head.trim(), "1048576\n0");
 }
 
@@ -47,9 +47,9 @@ fn limits_hold_in_the_background() {
     let short = Some(Duration::from_millis(300));
     let stay = place.stay("limited");
     let rows = [
-        (Order { wall_clock: short, ..place.order(&stay) }, Limit::WallClock),
-        (Order { wall_clock: short, ..place.order("cat /dev/zero") }, Limit::WallClock),
-        (Order { idle: short, ..place.order(&format!("echo; {stay}")) }, Limit::Idle),
+        (JobRequest { wall_clock: short, ..place.order(&stay) }, Limit::WallClock),
+        (JobRequest { wall_clock: short, ..place.order("cat /dev/zero") }, Limit::WallClock),
+        (JobRequest { idle: short, ..place.order(&format!("echo; {stay}")) }, Limit::Idle),
     ];
     for (order, limit) in rows {
         let line = order.line.clone();
@@ -68,7 +68,7 @@ fn an_order_makes_no_limit_longer() {
     let Some(place) = Place::new("limits of the spec") else { return };
     let mut spec = place.spec();
     spec.limits.wall_clock = Some(Duration::from_millis(200));
-    let order = Order { wall_clock: Some(Duration::from_secs(600)), ..place.order("sleep 1000") };
+    let order = JobRequest { wall_clock: Some(Duration::from_secs(600)), ..place.order("sleep 1000") };
     let job = place.jobs.start(Choice::Auto, spec, order, place.records.journal()).unwrap();
     assert_eq!(ended(&job).end.code(), 124);
 }
@@ -153,10 +153,10 @@ fn a_panic_is_an_end() {
 #[test]
 fn what_cannot_start_says_why() {
     let Some(place) = Place::new("commands that cannot start") else { return };
-    let order = Order { argv: vec!["/no/such".into()], ..place.order("") };
+    let order = JobRequest { argv: vec!["/no/such".into()], ..place.order("") };
     let refused = place.start(order);
     assert!(matches!(refused, Err(StartError::Jail(JailError::NotFound(_)))), "{refused:?}");
-    let order = Order { argv: Vec::new(), ..place.order("") };
+    let order = JobRequest { argv: Vec::new(), ..place.order("") };
     let refused = place.start(order);
     assert!(matches!(refused, Err(StartError::Jail(JailError::BadCommand(_)))), "{refused:?}");
     let records = place.records.take();

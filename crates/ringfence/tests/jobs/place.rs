@@ -11,7 +11,7 @@ use jail::{Choice, JailError, Layer, Level, Require, Spec};
 use policy::Limits;
 use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::Abort;
-use ringfence::job::{Ended, Job, Jobs, Order, Spills, StartError, Status};
+use ringfence::job::{Job, JobOutcome, JobRequest, Jobs, Spills, StartError, Status};
 use ringfence::journal::Journal;
 use tempfile::TempDir;
 
@@ -64,15 +64,15 @@ impl Place {
         Spills::open(&self.path("spills"), Spills::DEFAULT).unwrap()
     }
 
-    pub(crate) fn order(&self, line: &str) -> Order {
-        Order::shell(line, &self.path("work"), 50_000)
+    pub(crate) fn order(&self, line: &str) -> JobRequest {
+        JobRequest::shell(line, &self.path("work"), 50_000)
     }
 
-    pub(crate) fn start(&self, order: Order) -> Result<Arc<Job>, StartError> {
+    pub(crate) fn start(&self, order: JobRequest) -> Result<Arc<Job>, StartError> {
         self.jobs.start(Choice::Auto, self.spec(), order, self.records.journal())
     }
 
-    pub(crate) fn run(&self, order: Order) -> (Arc<Job>, Arc<Ended>) {
+    pub(crate) fn run(&self, order: JobRequest) -> (Arc<Job>, Arc<JobOutcome>) {
         let job = self.start(order).unwrap();
         let ended = ended(&job);
         (job, ended)
@@ -97,7 +97,7 @@ impl Place {
 
 /// Returns the end of a job, which has to have ended.
 #[track_caller]
-pub(crate) fn ended(job: &Job) -> Arc<Ended> {
+pub(crate) fn ended(job: &Job) -> Arc<JobOutcome> {
     match job.wait(Some(Duration::from_secs(60)), &Abort::new()) {
         Status::Ended(ended) => ended,
         other => panic!("{other:?}"),

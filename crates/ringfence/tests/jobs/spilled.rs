@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::sync::Arc;
 
 use jail::{Choice, Mode, Stream};
-use ringfence::job::{Cut, Job, Order, SpillError, Spills, StartError};
+use ringfence::job::{Job, JobRequest, SpillError, Spills, StartError, TruncationCause};
 
 use crate::place::{Place, ended, until};
 
@@ -34,7 +34,7 @@ fn complete_from_the_first_byte() {
     let odd: Vec<u8> = (0..=255_u8).cycle().take(300_000).collect();
     fs::write(place.path("work/odd"), &odd).unwrap();
     fs::set_permissions(place.path("work/odd"), Permissions::from_mode(0o644)).unwrap();
-    let order = Order { spills: Some(place.spills()), ..place.order("seq 200000; cat odd >&2") };
+    let order = JobRequest { spills: Some(place.spills()), ..place.order("seq 200000; cat odd >&2") };
     let (job, _) = place.run(order);
     assert!(whole(&job, Stream::Output) == lines.as_bytes(), "standard output differs");
     assert!(whole(&job, Stream::Error) == odd, "binary output differs");
@@ -52,7 +52,7 @@ fn complete_from_the_first_byte() {
 fn short_output_needs_no_file() {
     let Some(place) = Place::new("short output") else { return };
     let spills = place.spills();
-    let order = Order { spills: Some(Arc::clone(&spills)), ..place.order("head -c 50000 /dev/zero") };
+    let order = JobRequest { spills: Some(Arc::clone(&spills)), ..place.order("head -c 50000 /dev/zero") };
     let (job, _) = place.run(order);
     assert_eq!((spills.left(), whole(&job, Stream::Output).len()), (1 << 30, 50_000));
     assert!(!job.output().output.spilled);
@@ -64,12 +64,12 @@ fn two_hundred_megabytes() {
     let line = "x".repeat(99);
     let script = format!("yes {line} | head -c 200000000");
     let before = memory();
-    let order = Order { spills: Some(place.spills()), ..place.order(&script) };
+    let order = JobRequest { spills: Some(place.spills()), ..place.order(&script) };
     let (job, _) = place.run(order);
     let grown = memory().saturating_sub(before);
     let piece = job.read(Stream::Output, (64 << 20) - 4, 100).unwrap();
     assert_eq!((piece.recorded, piece.total, piece.bytes.len()), (64 << 20, 200_000_000, 4));
-    assert_eq!(piece.cut, Some(Cut::Each(64 << 20)));
+    assert_eq!(piece.cut, Some(TruncationCause::Each(64 << 20)));
     let kept = job.output().output;
     assert!(kept.head.len() + kept.tail.len() <= 50_000 && kept.tail.ends_with("xxx\n"));
     // Other tests run beside this one.
@@ -87,13 +87,14 @@ fn memory() -> u64 {
 fn what_all_may_write_is_bounded_and_given_back() {
     let Some(place) = Place::new("the room for long output") else { return };
     let spills = Spills::open(&place.path("spills"), (200_000, 300_000)).unwrap();
-    let order = || Order { spills: Some(Arc::clone(&spills)), ..place.order("head -c 190000 /dev/zero") };
+    let order =
+        || JobRequest { spills: Some(Arc::clone(&spills)), ..place.order("head -c 190000 /dev/zero") };
     // Both at once: the second does not fit.
     let both = format!("{0}; {0} >&2", order().line);
-    let (job, _) = place.run(Order { line: both.clone(), ..place.order(&both) });
-    assert_eq!(job.read(Stream::Output, 0, 1).unwrap().cut, Some(Cut::Nowhere));
-    let (job, _) = place.run(Order { spills: Some(Arc::clone(&spills)), ..place.order(&both) });
-    assert_eq!(job.read(Stream::Error, 0, 1).unwrap().cut, Some(Cut::All));
+    let (job, _) = place.run(JobRequest { line: both.clone(), ..place.order(&both) });
+    assert_eq!(job.read(Stream::Output, 0, 1).unwrap().cut, Some(TruncationCause::Nowhere));
+    let (job, _) = place.run(JobRequest { spills: Some(Arc::clone(&spills)), ..place.order(&both) });
+    assert_eq!(job.read(Stream::Error, 0, 1).unwrap().cut, Some(TruncationCause::All));
     assert_eq!((whole(&job, Stream::Output).len(), whole(&job, Stream::Error).len()), (190_000, 110_000));
     assert_eq!(spills.left(), 0);
     let id = job.id().to_owned();
@@ -109,7 +110,10 @@ fn without_a_place_only_what_is_kept() {
     let Some(place) = Place::new("output without a file") else { return };
     let (job, _) = place.run(place.order("head -c 200000 /dev/zero"));
     let piece = job.read(Stream::Output, 0, 1_000_000).unwrap();
-    assert_eq!((piece.bytes.len(), piece.total, piece.cut), (50_000, 200_000, Some(Cut::Nowhere)));
+    assert_eq!(
+        (piece.bytes.len(), piece.total, piece.cut),
+        (50_000, 200_000, Some(TruncationCause::Nowhere))
+    );
 }
 
 /// The agent cannot get at the directory: it is not seen, and a jail that would show it is not made.
@@ -122,7 +126,7 @@ fn not_seen_from_inside() {
         "seq 200000; ls -A {0} >&2; cat {0}/canary >&2; for i in /proc/[0-9]*/fd/*; do readlink $i; done | grep output- >&2; :",
         path.display()
     );
-    let (job, _) = place.run(Order { spills: Some(place.spills()), ..place.order(&line) });
+    let (job, _) = place.run(JobRequest { spills: Some(place.spills()), ..place.order(&line) });
     let errors = job.output().error.head;
     assert!(
         errors.contains("canary: No such file") || errors.contains("canary: Permission denied"),
@@ -136,7 +140,7 @@ fn not_seen_from_inside() {
         (place.path("spills"), Mode::Hidden, false),
     ] {
         let spec = place.spec().view(&view, mode);
-        let order = Order { spills: Some(place.spills()), ..place.order("true") };
+        let order = JobRequest { spills: Some(place.spills()), ..place.order("true") };
         let started = place.jobs.start(Choice::Auto, spec, order, place.records.journal());
         let refused = matches!(started, Err(StartError::Spill(SpillError::Seen(_))));
         assert_eq!(refused, seen, "{} {mode:?}", view.display());
@@ -170,8 +174,10 @@ fn a_directory_of_others_is_refused() {
 #[test]
 fn exchanged_for_a_link() {
     let Some(place) = Place::new("an exchanged directory") else { return };
-    let order =
-        Order { spills: Some(place.spills()), ..place.order("seq 100000; read x; seq 100000; sleep 1000") };
+    let order = JobRequest {
+        spills: Some(place.spills()),
+        ..place.order("seq 100000; read x; seq 100000; sleep 1000")
+    };
     let job = place.start(order).unwrap();
     until("it has begun", || job.output().output.spilled);
     fs::rename(place.path("spills"), place.path("moved")).unwrap();
@@ -197,7 +203,7 @@ fn bombs_of_control_characters() {
         ("head -c 20000000 /dev/zero; echo end", "end\n"),
     ];
     for (bomb, shown) in bombs {
-        let (job, _) = place.run(Order { spills: Some(place.spills()), ..place.order(bomb) });
+        let (job, _) = place.run(JobRequest { spills: Some(place.spills()), ..place.order(bomb) });
         let kept = job.output().output;
         assert!(kept.total > 20_000_000 && (kept.head + &kept.tail).ends_with(shown), "{bomb}");
     }

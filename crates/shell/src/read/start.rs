@@ -1,6 +1,6 @@
 //! From words to programs: builtins act on what is known, wrappers are looked through, the rest is started.
 
-use policy::{Argv, Assignment, Code, Direction, Program, Redirect, Span, Word};
+use policy::{Argv, Assignment, Code, Direction, KnownProgram, Program, ProgramClass, Redirect, Span, Word};
 
 use super::command::CommandParts;
 use super::feed::{Feed, output};
@@ -203,7 +203,8 @@ impl Reader<'_> {
         }
         let Some((program, rest)) = words.split_first() else { return };
         let name = program.text.rsplit('/').next().unwrap_or_default();
-        if code_option(name).is_none() && !matches!(name, "awk" | "gawk" | "mawk" | "sed" | "Rscript") {
+        let reads_program = |known: KnownProgram| matches!(known.starts, "awk" | "sed" | "language-r");
+        if code_option(name).is_none() && !KnownProgram::named(name).is_some_and(reads_program) {
             return;
         }
         let mut before: Option<&Word> = None;
@@ -237,7 +238,8 @@ impl Reader<'_> {
         self.remember_downloads(words);
         let copies = words
             .first()
-            .is_some_and(|word| matches!(&*word.text, "tee" | "cp" | "mv" | "ln" | "install" | "dd"));
+            .and_then(|word| KnownProgram::named(&word.text))
+            .is_some_and(|known| known.name == "tee" || matches!(known.effect, "copy" | "move" | "blocks"));
         for word in words.iter().skip(1).filter(|_| copies) {
             if let Some(path) = self.resolved(word) {
                 self.state_mut().write(path, None);
@@ -249,7 +251,8 @@ impl Reader<'_> {
     fn remember_downloads(&mut self, words: &[Word]) {
         if !words
             .first()
-            .is_some_and(|word| matches!(&*word.text, "curl" | "wget" | "aria2c" | "scp" | "fetch"))
+            .and_then(|word| KnownProgram::named(&word.text))
+            .is_some_and(|program| program.is(ProgramClass::Fetches) || program.is(ProgramClass::Transfer))
         {
             return;
         }
@@ -332,17 +335,8 @@ impl Reader<'_> {
 
 /// The option by which an interpreter takes its program from a word.
 fn code_option(program: &str) -> Option<&'static str> {
-    let name = program.rsplit('/').next().unwrap_or(program);
-    match name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-') {
-        "python" | "pypy" | "vi" | "vim" | "nvim" | "ex" | "view" | "psql" | "tclsh" => Some("-c"),
-        "php" => Some("-r"),
-        "perl" | "ruby" | "node" | "nodejs" | "lua" | "luajit" | "julia" | "bun" => Some("-e"),
-        "m4" | "m" => Some("-D"),
-        "make" | "gmake" => Some("--eval"),
-        "sqlite" => Some("-cmd"),
-        "gdb" => Some("-ex"),
-        _ => None,
-    }
+    let known = KnownProgram::called(program.rsplit('/').next().unwrap_or(program))?;
+    Some(known.code).filter(|option| !option.is_empty())
 }
 
 /// Returns true if a path is one of the caller's descriptors.

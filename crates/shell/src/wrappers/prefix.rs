@@ -1,6 +1,6 @@
 //! Programs that start the command behind their own options.
 
-use policy::{Assignment, Word};
+use policy::{Assignment, KnownProgram, Word};
 
 use super::options::{Found, Item, Options};
 use super::programs::effect;
@@ -38,6 +38,17 @@ impl Wrapper {
         Self { spec, operands: Operands::None, alone: true, assigns: false, shell: false }
     }
 
+    /// A wrapper of the table.
+    pub(super) fn of(program: KnownProgram) -> Self {
+        let has = |word: &str| program.how.split(' ').any(|known| known == word);
+        let operands = match (has("one"), has("number")) {
+            (true, _) => Operands::One,
+            (_, true) => Operands::Number,
+            _ => Operands::None,
+        };
+        Self { operands, alone: !has("busy"), shell: has("shell"), ..Self::new(program.options) }
+    }
+
     /// It does more than to start the command.
     pub(super) const fn busy(self) -> Self {
         Self { alone: false, ..self }
@@ -48,19 +59,9 @@ impl Wrapper {
         Self { operands: Operands::One, ..self }
     }
 
-    /// A number may stand before the command.
-    pub(super) const fn number(self) -> Self {
-        Self { operands: Operands::Number, ..self }
-    }
-
     /// Variables may be set before the command.
     pub(super) const fn assigns(self) -> Self {
         Self { assigns: true, ..self }
-    }
-
-    /// Without a command it starts a shell.
-    pub(super) const fn shell(self) -> Self {
-        Self { shell: true, ..self }
     }
 
     /// Looks through it.
@@ -215,7 +216,9 @@ pub(super) fn sudo(words: &[Word], launch: &mut Launch) {
 /// `setarch`, whose first word may be a machine.
 pub(super) fn setarch(words: &[Word], launch: &mut Launch) {
     let machine = words.get(1).is_some_and(|word| !word.text.starts_with('-') && !is_anything(word));
-    super::table::LINUX32.inspect(from(words, usize::from(machine)), launch);
+    if let Some(program) = KnownProgram::named("linux32") {
+        Wrapper::of(program).inspect(from(words, usize::from(machine)), launch);
+    }
 }
 
 /// `su` and `runuser`: code behind `-c`, or words for the shell of a user.

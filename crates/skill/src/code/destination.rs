@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
+use policy::HostName;
+
 use crate::rules::rule::Severity;
 use table::Row;
 
@@ -132,6 +134,8 @@ fn host_of(authority: &str) -> String {
     host.trim_end_matches('.').trim_start_matches("www.").to_owned()
 }
 
+const METADATA: &str = "hands out the machine's credentials";
+
 fn kind_of(host: &str, path: &str) -> (Kind, &'static str) {
     if host.is_empty() {
         return (Kind::Unknown, "the address is not written out");
@@ -141,6 +145,9 @@ fn kind_of(host: &str, path: &str) -> (Kind, &'static str) {
     }
     if is_template(host) {
         return (Kind::Placeholder, "the name is to be filled in");
+    }
+    if policy::is_metadata(&HostName::Name(host.into())) {
+        return (Kind::Metadata, METADATA);
     }
     if let Some(row) = known(host, path) {
         return (row.kind, row.reason);
@@ -155,9 +162,8 @@ fn kind_of(host: &str, path: &str) -> (Kind, &'static str) {
 }
 
 fn kind_of_address(address: IpAddr) -> (Kind, &'static str) {
-    let text = address.to_string();
-    if let Some(row) = BY_HOST.get(text.as_str()) {
-        return (row.kind, row.reason);
+    if policy::is_metadata(&HostName::Address(address)) {
+        return (Kind::Metadata, METADATA);
     }
     if let IpAddr::V4(v4) = address {
         match v4.octets() {
@@ -261,6 +267,8 @@ mod tests {
             ("http://[::1]:80/", Private),
             ("http://169.254.169.254/latest", Metadata),
             ("http://0xA9FEA9FE/latest", Metadata),
+            ("http://169.254.42.42/conf", Metadata),
+            ("http://metadata.azure.internal/x", Metadata),
             ("http://[::ffff:169.254.169.254]/", Metadata),
             ("https://pastebin.com/raw/abc", Paste),
             ("https://gist.githubusercontent.com/a/b/raw", Paste),

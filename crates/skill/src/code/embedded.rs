@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
+use policy::{KnownProgram, ProgramClass};
+
 use crate::finding::Via;
 use crate::text::json::{self, Node};
 use crate::text::language::Language;
@@ -41,14 +43,15 @@ pub(crate) fn inline_code(command: &str, args: &[&str]) -> Option<Inline> {
     let program = command.rsplit(['/', '\\']).next().unwrap_or(command).to_ascii_lowercase();
     let program = program.trim_end_matches(".exe");
     // `env sh -c`, `sudo sh -c`: the program is the first argument.
-    if matches!(program, "env" | "sudo" | "nohup" | "exec") {
+    let known = KnownProgram::called(program);
+    if known.is_some_and(|known| matches!(known.starts, "wrapper" | "env" | "sudo")) {
         let at = args.iter().position(|word| !word.starts_with('-') && !word.contains('='))?;
         let inner = inline_code(args[at], &args[at + 1..])?;
         return Some(Inline { argument: inner.argument + at + 1, ..inner });
     }
     let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let (language, flags): (_, &[&str]) = match bare {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish" | "ash" => (Language::Shell, &["-c"]),
+        _ if known.is_some_and(|known| known.is(ProgramClass::Shell)) => (Language::Shell, &["-c"]),
         "python" | "py" | "pypy" => (Language::Python, &["-c"]),
         "node" | "nodejs" | "deno" | "bun" => {
             (Language::JavaScript, &["-e", "--eval", "-p", "--print", "eval"])

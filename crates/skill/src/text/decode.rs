@@ -11,6 +11,7 @@ use std::ops::Range;
 use crate::text::language::Language;
 use crate::text::map::Map;
 
+pub(crate) use run::bytes_of;
 pub(crate) use shell::{MADE, is_hidden_name};
 
 /// Maximum depth of something encoded in something encoded.

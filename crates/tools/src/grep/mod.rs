@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use ringfence::audit::Impact;
-use ringfence::guard::{Directory, Looked, Opened};
+use ringfence::guard::{Directory, ReadableFile, ReadableObject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,15 +139,15 @@ impl Tool for Grep {
         let hits = Hits::new(page.end(), parameters.mode != Mode::Content);
         let search = Search { matcher, parameters: &parameters, hits: &hits, abort: call.abort };
         let searched = match call.guard.look_at(&path, call.abort)? {
-            Looked::File(file) => one(call, &search, &file)?,
-            Looked::Directory(directory) => all(call, &search, (directory, filter))?,
+            ReadableObject::File(file) => one(call, &search, &file)?,
+            ReadableObject::Directory(directory) => all(call, &search, (directory, filter))?,
         };
         unless_aborted(call.abort)?;
         Ok(Report { parameters: &parameters, page, searched }.told(hits))
     }
 }
 
-fn one(call: &Call<'_>, search: &Search<'_>, file: &Opened) -> Result<Searched, ToolError> {
+fn one(call: &Call<'_>, search: &Search<'_>, file: &ReadableFile) -> Result<Searched, ToolError> {
     let path = shown(file.location().path(), call.guard.workspace());
     let opened = file.file().map_err(|trouble| ToolError::trouble(&crate::listing::path(&path), trouble))?;
     let mut thread = search.thread();

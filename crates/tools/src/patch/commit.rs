@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ringfence::guard::{Abort, Opened, Removable, Staged, Trouble, Undo, Version, Writable};
+use ringfence::guard::{Abort, ReadableFile, Removable, StagedFile, Trouble, Undo, Version, Writable};
 
 use super::plan::{Change, Rewrite, Step, Told};
 use crate::content;
@@ -29,11 +29,11 @@ pub(super) fn commit(changes: Vec<Change>, abort: &Abort) -> Result<Vec<Told>, T
 /// Everything that has to be put, moved and removed, in this order: what is new is there before what is old is gone.
 #[derive(Default)]
 struct Ready {
-    puts: Vec<(String, Staged, Option<Version>)>,
+    puts: Vec<(String, StagedFile, Option<Version>)>,
     moves: Vec<(String, Removable, Writable)>,
     removals: Vec<(String, Removable)>,
     /// Files that are not written themselves, and must not have changed.
-    watched: Vec<(String, Opened, Version)>,
+    watched: Vec<(String, ReadableFile, Version)>,
 }
 
 impl Ready {
@@ -90,7 +90,7 @@ impl Ready {
 
 /// The last step of a change.
 enum Last {
-    Put(Box<Staged>, Option<Version>),
+    Put(Box<StagedFile>, Option<Version>),
     Move(Box<(Removable, Writable)>),
     Remove(Box<Removable>),
 }
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    fn change(dir: &Path, step: fn(&Guard, Opened) -> Step) -> Change {
+    fn change(dir: &Path, step: fn(&Guard, ReadableFile) -> Step) -> Change {
         let guard = guard(dir, "apply_patch");
         let opened = guard.read(Path::new("f"), &Abort::new()).unwrap();
         Change { told: Told::new("update", "f".to_owned()), step: step(&guard, opened) }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::unified::range;
-use super::{Action, Cursor, Hunk, Line, Malformed, Section, Sign};
+use super::{Action, Cursor, Hunk, Line, PatchError, Section, Sign};
 
 pub(super) const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -14,7 +14,7 @@ const MOVE: &str = "*** Move to:";
 const END_OF_FILE: &str = "*** End of File";
 
 /// Reads from the first line, which is `*** Begin Patch`, to the end.
-pub(super) fn sections(cursor: &mut Cursor<'_>) -> Result<Vec<Section>, Malformed> {
+pub(super) fn sections(cursor: &mut Cursor<'_>) -> Result<Vec<Section>, PatchError> {
     cursor.next();
     let mut sections = Vec::new();
     loop {
@@ -44,14 +44,14 @@ pub(super) fn sections(cursor: &mut Cursor<'_>) -> Result<Vec<Section>, Malforme
     match cursor.peek() {
         Some(_) => Err(cursor.malformed(format!("something follows `{END}`"))),
         None if sections.is_empty() => {
-            Err(Malformed { line: 1, text: "the patch changes nothing".to_owned() })
+            Err(PatchError { line: 1, text: "the patch changes nothing".to_owned() })
         }
         None => Ok(sections),
     }
 }
 
 /// The name in the line that comes next, which is left behind.
-fn name(cursor: &mut Cursor<'_>, path: &str) -> Result<PathBuf, Malformed> {
+fn name(cursor: &mut Cursor<'_>, path: &str) -> Result<PathBuf, PatchError> {
     let path = path.trim();
     if path.is_empty() {
         return Err(cursor.malformed("the name of the file is missing"));
@@ -64,7 +64,7 @@ fn is_marker(line: &str) -> bool {
     line.starts_with("*** ")
 }
 
-fn added(cursor: &mut Cursor<'_>) -> Result<String, Malformed> {
+fn added(cursor: &mut Cursor<'_>) -> Result<String, PatchError> {
     let mut content = String::new();
     while let Some(line) = cursor.peek().and_then(|line| line.strip_prefix('+')) {
         content.push_str(line);
@@ -78,7 +78,7 @@ fn added(cursor: &mut Cursor<'_>) -> Result<String, Malformed> {
     }
 }
 
-fn update(cursor: &mut Cursor<'_>, path: PathBuf, line: usize) -> Result<Action, Malformed> {
+fn update(cursor: &mut Cursor<'_>, path: PathBuf, line: usize) -> Result<Action, PatchError> {
     let to = match cursor.peek().and_then(|line| line.strip_prefix(MOVE)) {
         Some(to) => Some(name(cursor, to)?),
         None => None,
@@ -92,7 +92,7 @@ fn update(cursor: &mut Cursor<'_>, path: PathBuf, line: usize) -> Result<Action,
         hunks.push(hunk(cursor)?);
     }
     if hunks.is_empty() && to.is_none() {
-        return Err(Malformed { line, text: "the section changes nothing".to_owned() });
+        return Err(PatchError { line, text: "the section changes nothing".to_owned() });
     }
     Ok(Action::Update { path, to, hunks })
 }
@@ -103,7 +103,7 @@ fn only_blank_before_marker(cursor: &Cursor<'_>) -> bool {
     rest.find(|line| !line.is_empty()).is_none_or(|line| is_marker(line))
 }
 
-fn hunk(cursor: &mut Cursor<'_>) -> Result<Hunk, Malformed> {
+fn hunk(cursor: &mut Cursor<'_>) -> Result<Hunk, PatchError> {
     let mut hunk =
         Hunk { line: cursor.number(), anchors: Vec::new(), start: None, at_end: false, lines: Vec::new() };
     while let Some(anchor) = cursor.peek().and_then(|line| line.strip_prefix("@@")) {
@@ -117,12 +117,12 @@ fn hunk(cursor: &mut Cursor<'_>) -> Result<Hunk, Malformed> {
     }
     body(cursor, &mut hunk)?;
     if hunk.lines.iter().all(|line| line.sign == Sign::Keep) {
-        return Err(Malformed { line: hunk.line, text: "the hunk changes nothing".to_owned() });
+        return Err(PatchError { line: hunk.line, text: "the hunk changes nothing".to_owned() });
     }
     Ok(hunk)
 }
 
-fn body(cursor: &mut Cursor<'_>, hunk: &mut Hunk) -> Result<(), Malformed> {
+fn body(cursor: &mut Cursor<'_>, hunk: &mut Hunk) -> Result<(), PatchError> {
     while let Some(line) = cursor.peek() {
         if line.trim_end() == END_OF_FILE {
             hunk.at_end = true;
@@ -150,7 +150,7 @@ fn body(cursor: &mut Cursor<'_>, hunk: &mut Hunk) -> Result<(), Malformed> {
     Ok(())
 }
 
-fn signed(cursor: &Cursor<'_>, line: &str) -> Result<Option<Line>, Malformed> {
+fn signed(cursor: &Cursor<'_>, line: &str) -> Result<Option<Line>, PatchError> {
     let sign = match line.as_bytes().first() {
         Some(b' ') => Sign::Keep,
         Some(b'-') => Sign::Remove,

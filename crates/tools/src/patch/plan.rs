@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ringfence::guard::{Opened, Removable, Trouble, Version, Writable};
+use ringfence::guard::{ReadableFile, Removable, Trouble, Version, Writable};
 
 use super::place::{self, Unplaced, Why};
 use super::{Action, Form, Hunk, Patch};
@@ -41,12 +41,12 @@ pub(super) enum Step {
     /// Another content elsewhere.
     Rewrite(Box<Rewrite>),
     /// No file any more. If the patch says what was in it, that was this version.
-    Remove(Removable, Option<Box<(Opened, Version)>>),
+    Remove(Removable, Option<Box<(ReadableFile, Version)>>),
 }
 
 pub(super) struct Rewrite {
     pub(super) from: Removable,
-    pub(super) source: Opened,
+    pub(super) source: ReadableFile,
     pub(super) version: Version,
     pub(super) to: Writable,
     pub(super) content: Vec<u8>,
@@ -137,7 +137,7 @@ impl Planner<'_> {
     }
 
     /// A file that goes away from where it is. Links and directories do not.
-    fn removable(&mut self, path: &Path, opened: Option<&Opened>) -> Result<Removable, ToolError> {
+    fn removable(&mut self, path: &Path, opened: Option<&ReadableFile>) -> Result<Removable, ToolError> {
         let removable = self.call.guard.remove(path, self.call.abort)?;
         let name = removable.location().to_string();
         removable.is_file().map_err(|trouble| match trouble {
@@ -184,7 +184,7 @@ impl Planner<'_> {
         })
     }
 
-    fn content(&mut self, opened: &Opened) -> Result<Content, ToolError> {
+    fn content(&mut self, opened: &ReadableFile) -> Result<Content, ToolError> {
         let content = Content::read(opened, LONGEST)?;
         self.fits(content.bytes.len())?;
         let binary = || format!("{} is not text: it contains NUL bytes", opened.location());

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
-use super::{Action, Cursor, Hunk, Line, Malformed, Section, Sign};
+use super::{Action, Cursor, Hunk, Line, PatchError, Section, Sign};
 
 /// Reads to the end.
-pub(super) fn sections(cursor: &mut Cursor<'_>) -> Result<Vec<Section>, Malformed> {
+pub(super) fn sections(cursor: &mut Cursor<'_>) -> Result<Vec<Section>, PatchError> {
     let mut sections = Vec::new();
     // Text before the first header is a letter around the patch.
     let mut in_letter = true;
@@ -33,7 +33,7 @@ pub(super) fn sections(cursor: &mut Cursor<'_>) -> Result<Vec<Section>, Malforme
     }
     if sections.is_empty() {
         let text = "neither an envelope (`*** Begin Patch`) nor a unified diff (`---`, `+++`, `@@`)";
-        return Err(Malformed { line: 1, text: text.to_owned() });
+        return Err(PatchError { line: 1, text: text.to_owned() });
     }
     Ok(sections)
 }
@@ -76,7 +76,7 @@ enum Name {
     File(Vec<u8>),
 }
 
-fn section(cursor: &mut Cursor<'_>) -> Result<Section, Malformed> {
+fn section(cursor: &mut Cursor<'_>) -> Result<Section, PatchError> {
     let line = cursor.number();
     let mut headers = Headers::default();
     if let Some(names) = cursor.peek().and_then(|line| line.strip_prefix("diff --git ")) {
@@ -94,12 +94,12 @@ fn section(cursor: &mut Cursor<'_>) -> Result<Section, Malformed> {
     while let Some(range) = cursor.peek().and_then(range) {
         hunks.push(hunk(cursor, &range)?);
     }
-    let action = headers.action(hunks).map_err(|text| Malformed { line, text: text.to_owned() })?;
+    let action = headers.action(hunks).map_err(|text| PatchError { line, text: text.to_owned() })?;
     Ok(Section { line, action })
 }
 
 /// Reads one header of git. Says whether there was one.
-fn git_header(cursor: &Cursor<'_>, headers: &mut Headers) -> Result<bool, Malformed> {
+fn git_header(cursor: &Cursor<'_>, headers: &mut Headers) -> Result<bool, PatchError> {
     let Some(line) = cursor.peek() else { return Ok(false) };
     let refuse = |text: &str| Err(cursor.malformed(text));
     if is_binary(line) {
@@ -238,7 +238,7 @@ fn path_of(name: Vec<u8>) -> PathBuf {
 }
 
 /// The name after `---` or `+++`; a time may follow behind a tab.
-fn name(cursor: &mut Cursor<'_>, start: &str) -> Result<Name, Malformed> {
+fn name(cursor: &mut Cursor<'_>, start: &str) -> Result<Name, PatchError> {
     let text = cursor.peek().and_then(|line| line.strip_prefix(start)).unwrap_or_default();
     let name = if text.starts_with('"') {
         unquoted(text)
@@ -337,7 +337,7 @@ fn side(text: &str) -> Option<(usize, usize)> {
     }
 }
 
-fn hunk(cursor: &mut Cursor<'_>, range: &Range) -> Result<Hunk, Malformed> {
+fn hunk(cursor: &mut Cursor<'_>, range: &Range) -> Result<Hunk, PatchError> {
     let line = cursor.number();
     let start = range.start().ok_or_else(|| cursor.malformed("lines are counted from 1"))?;
     cursor.next();
@@ -345,7 +345,7 @@ fn hunk(cursor: &mut Cursor<'_>, range: &Range) -> Result<Hunk, Malformed> {
     let (mut old, mut new) = (range.old.1, range.new.1);
     while old > 0 || new > 0 {
         let text = format!("the hunk ends early: {old} old and {new} new lines are missing");
-        let early = Malformed { line: cursor.number(), text };
+        let early = PatchError { line: cursor.number(), text };
         let Some(text) = cursor.peek() else { return Err(early) };
         let sign = match text.as_bytes().first() {
             // Some programs take the space at the end of a line away.
@@ -377,7 +377,7 @@ fn hunk(cursor: &mut Cursor<'_>, range: &Range) -> Result<Hunk, Malformed> {
 }
 
 /// Takes the end off the line before `\ No newline at end of file`. Such a line is the last of the file, before or after.
-fn unended(cursor: &mut Cursor<'_>, hunk: &mut Hunk) -> Result<(), Malformed> {
+fn unended(cursor: &mut Cursor<'_>, hunk: &mut Hunk) -> Result<(), PatchError> {
     match hunk.lines.last_mut() {
         Some(line) if line.text.ends_with('\n') => {
             line.text.pop();
@@ -390,13 +390,13 @@ fn unended(cursor: &mut Cursor<'_>, hunk: &mut Hunk) -> Result<(), Malformed> {
 }
 
 /// A hunk is over when its numbers say so, lines without an end are last, and something has changed.
-fn ended(cursor: &Cursor<'_>, hunk: &Hunk) -> Result<(), Malformed> {
+fn ended(cursor: &Cursor<'_>, hunk: &Hunk) -> Result<(), PatchError> {
     let follows =
         cursor.peek().is_some_and(|line| line.starts_with([' ', '+', '-']) && line.trim_end() != "--");
     if follows && !is_names(cursor) {
         return Err(cursor.malformed("the hunk has more lines than its header says"));
     }
-    let wrong = |text: &str| Malformed { line: hunk.line, text: text.to_owned() };
+    let wrong = |text: &str| PatchError { line: hunk.line, text: text.to_owned() };
     for other in [Sign::Add, Sign::Remove] {
         let mut side = hunk.lines.iter().filter(|line| line.sign != other).rev().skip(1);
         if side.any(|line| !line.text.ends_with('\n')) {

@@ -101,22 +101,6 @@ fn little(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
     Some(bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
 }
 
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Bytes as letters, the usual way.
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let bits =
-            three.iter().enumerate().fold(0, |bits, (at, byte)| bits | u32::from(*byte) << (16 - 8 * at));
-        for place in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
-            text.push(if place <= three.len() { char::from(letter) } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,21 +148,6 @@ mod tests {
                 let cut = format.dimensions(&bytes[..length]);
                 assert!(cut.is_none_or(|size| size == (300, 200)), "{what}, {length} bytes: {cut:?}");
             }
-        }
-    }
-
-    #[test]
-    fn writes_base64() {
-        let rows = [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("\0\u{7f}~", "AH9+"),
-        ];
-        for (plain, text) in rows {
-            assert_eq!(base64(plain.as_bytes()), text);
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ringfence::guard::{Directory, Listed};
+use ringfence::guard::{Directory, ListedFile};
 
 /// The files that say what to ignore, the strongest first: one of them anywhere above counts more than another next to the file.
 const FILES: [&str; 3] = [".rgignore", ".ignore", ".gitignore"];
@@ -73,7 +73,7 @@ impl Ignored {
 }
 
 /// The rules in a file. A line that cannot be read says nothing.
-fn read(file: Listed, directory: &[u8]) -> Option<Gitignore> {
+fn read(file: ListedFile, directory: &[u8]) -> Option<Gitignore> {
     let mut text = Vec::new();
     file.file.take(MAX_FILE).read_to_end(&mut text).ok()?;
     if text.len() as u64 == MAX_FILE {

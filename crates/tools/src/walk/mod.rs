@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use ringfence::guard::{Abort, Access, Directory, Entry, EntryKind, Guard, Listed, Trouble};
+use ringfence::guard::{Abort, Access, Directory, Entry, EntryKind, Guard, ListedFile, Trouble};
 
 pub(crate) use filter::Filter;
 
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Opens a file once more that was found, by its path as it was shown: each name on the way is judged, and no link is followed.
-    pub(crate) fn open(&self, path: &[u8]) -> Option<Listed> {
+    pub(crate) fn open(&self, path: &[u8]) -> Option<ListedFile> {
         let below = path.strip_prefix(&*self.start.path)?;
         let mut names: Vec<&[u8]> =
             below.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();

@@ -1,7 +1,6 @@
 //! Addresses that may be connected to for a hop.
 
 use std::error::Error;
-use std::fmt;
 use std::net::IpAddr;
 
 use ringfence::policy::{Endpoint, HostName, is_metadata, not_public};
@@ -14,18 +13,13 @@ use super::url::Url;
 /// Says whether an endpoint may be connected to; asks and records where the policy wants it.
 pub trait Gate {
     /// Asks for a host by its name or address. Every error is a no.
-    fn may(&self, endpoint: &Endpoint) -> Result<(), Refused>;
+    fn may(&self, endpoint: &Endpoint) -> Result<(), GateRefusal>;
 }
 
 /// A no, with the reason of the gate.
-#[derive(Debug)]
-pub struct Refused(pub Box<dyn Error + Send + Sync>);
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct GateRefusal(pub Box<dyn Error + Send + Sync>);
 
 /// The addresses of a hop, all of them judged.
 ///
@@ -77,6 +71,6 @@ fn judge(
     Ok(())
 }
 
-fn ask(endpoint: &Endpoint, gate: &dyn Gate, limits: &mut Limits<'_>) -> Result<(), Refused> {
+fn ask(endpoint: &Endpoint, gate: &dyn Gate, limits: &mut Limits<'_>) -> Result<(), GateRefusal> {
     limits.pause(|| gate.may(endpoint))
 }

@@ -2,7 +2,7 @@
 
 use ringfence::policy::Shown;
 
-use super::admit::Refused;
+use super::admit::GateRefusal;
 use super::resolve::LookupError;
 use super::url::UrlError;
 
@@ -22,7 +22,8 @@ pub enum FetchError {
         /// The host and the port.
         host: String,
         /// Reason of the gate.
-        why: Refused,
+        #[source]
+        why: GateRefusal,
     },
     /// The gate says no to an address behind a name.
     #[error("{host} leads to {address}: {why}")]
@@ -32,7 +33,8 @@ pub enum FetchError {
         /// The address behind it.
         address: String,
         /// Reason of the gate.
-        why: Refused,
+        #[source]
+        why: GateRefusal,
     },
     /// A metadata server, which no gate can admit.
     #[error("{host} is a cloud metadata server, which is never connected to")]
@@ -46,6 +48,7 @@ pub enum FetchError {
         /// The name.
         name: String,
         /// Error of the resolver.
+        #[source]
         why: LookupError,
     },
     /// Too many redirects.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use rustls::pki_types::CertificateDer;
 
-pub use admit::{Gate, Refused};
+pub use admit::{Gate, GateRefusal};
 pub use error::FetchError;
 pub use resolve::{LookupError, Resolver, SystemResolver};
 pub use url::{Url, UrlError};
@@ -57,7 +57,8 @@ pub enum Method {
 
 /// The response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
+#[non_exhaustive]
+pub struct FetchResponse {
     /// URL after redirects.
     pub url: String,
     /// The status of the answer. One that says "not found" is an answer, too.
@@ -74,6 +75,7 @@ pub struct Fetched {
 
 /// One request on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hop {
     /// Requested URL.
     pub url: String,
@@ -103,7 +105,7 @@ impl Fetcher {
         gate: &dyn Gate,
         resolver: &dyn Resolver,
         abort: &dyn Fn() -> bool,
-    ) -> Result<Fetched, FetchError> {
+    ) -> Result<FetchResponse, FetchError> {
         let mut url = Url::parse(&request.url)?;
         let (mut hops, mut seen) = (Vec::new(), HashSet::new());
         let mut limits = Limits { until: Instant::now() + request.timeout.min(MAX_TIME), abort };
@@ -160,7 +162,7 @@ fn next(url: &Url, answer: &Answer, hops: usize) -> Result<Option<Url>, FetchErr
     Ok(Some(next))
 }
 
-fn fetched(url: &Url, answer: Answer, hops: Vec<Hop>) -> Fetched {
+fn fetched(url: &Url, answer: Answer, hops: Vec<Hop>) -> FetchResponse {
     let Answer { status, content_type, body, cut, .. } = answer;
-    Fetched { url: url.to_string(), status, content_type, body, cut, hops }
+    FetchResponse { url: url.to_string(), status, content_type, body, cut, hops }
 }

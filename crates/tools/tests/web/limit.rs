@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ringfence_tools::web::{FetchError, Fetched, Fetcher};
+use ringfence_tools::web::{FetchError, FetchResponse, Fetcher};
 
 use crate::world::{Book, Names, Server, fetch, get, is_left_within, never};
 
 /// Longer than any wait here should be, shorter than a server that never ends.
 const FAR: Duration = Duration::from_secs(60);
 
-fn limited(server: &Server, timeout: Duration, max_bytes: usize) -> Result<Fetched, FetchError> {
+fn limited(server: &Server, timeout: Duration, max_bytes: usize) -> Result<FetchResponse, FetchError> {
     let mut request = get(&server.url("127.0.0.1", "/"));
     (request.timeout, request.max_bytes) = (timeout, max_bytes);
     Fetcher::new(vec![]).fetch(&request, &Names::new(["127.0.0.1"]), &Book::none(), &never)
@@ -144,7 +144,7 @@ fn time_that_the_gate_takes_does_not_count() {
     /// Takes longer than everything else may take.
     struct Slow;
     impl ringfence_tools::web::Gate for Slow {
-        fn may(&self, _: &ringfence::policy::Endpoint) -> Result<(), ringfence_tools::web::Refused> {
+        fn may(&self, _: &ringfence::policy::Endpoint) -> Result<(), ringfence_tools::web::GateRefusal> {
             let begin = Instant::now();
             while begin.elapsed() <= TIMEOUT {
                 std::thread::park_timeout(TIMEOUT.saturating_sub(begin.elapsed()));

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
-use ringfence_tools::web::{FetchError, Fetched, Fetcher};
+use ringfence_tools::web::{FetchError, FetchResponse, Fetcher};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -48,7 +48,7 @@ fn start(names: &[&str], change: impl FnOnce(&mut CertificateParams), answer: &'
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nsafe";
 
-fn fetch(url: &str, roots: Vec<CertificateDer<'static>>) -> Result<Fetched, FetchError> {
+fn fetch(url: &str, roots: Vec<CertificateDer<'static>>) -> Result<FetchResponse, FetchError> {
     let names = Names::new(["site.example", "other.example", "127.0.0.1"]);
     let book = Book::new([("site.example", "127.0.0.1"), ("other.example", "127.0.0.1")]);
     Fetcher::new(roots).fetch(&get(url), &names, &book, &never)

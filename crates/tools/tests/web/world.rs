@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ringfence::policy::{Endpoint, HostName};
 use ringfence_tools::web::{
-    Fetch, FetchError, Fetched, Fetcher, Gate, LookupError, Method, Refused, Resolver,
+    Fetch, FetchError, FetchResponse, Fetcher, Gate, GateRefusal, LookupError, Method, Resolver,
 };
 
 pub(crate) fn get(url: &str) -> Fetch {
@@ -21,7 +21,7 @@ pub(crate) fn never() -> bool {
     false
 }
 
-pub(crate) fn fetch(url: &str, gate: &Names, book: &Book) -> Result<Fetched, FetchError> {
+pub(crate) fn fetch(url: &str, gate: &Names, book: &Book) -> Result<FetchResponse, FetchError> {
     Fetcher::new(vec![]).fetch(&get(url), gate, book, &never)
 }
 
@@ -118,10 +118,10 @@ impl Names {
 }
 
 impl Gate for Names {
-    fn may(&self, endpoint: &Endpoint) -> Result<(), Refused> {
+    fn may(&self, endpoint: &Endpoint) -> Result<(), GateRefusal> {
         self.asked.borrow_mut().push(endpoint.to_string());
         let allowed = self.allowed.as_ref().is_none_or(|allowed| allowed.contains(&endpoint.host));
-        if allowed { Ok(()) } else { Err(Refused("not on the list".into())) }
+        if allowed { Ok(()) } else { Err(GateRefusal("not on the list".into())) }
     }
 }
 

@@ -54,7 +54,7 @@ fn providers() {
     }
 }
 
-/// Three steps can be missing, and are then named as lost; no other.
+/// Four steps can be missing, and are then named as lost; no other.
 #[test]
 fn what_native_cannot_do_without() {
     let base = machine("debian-12-vm");
@@ -62,7 +62,11 @@ fn what_native_cannot_do_without() {
         let namespaces = Ok(refusing(&[(step, EPERM)]));
         let support = Support::of(&Machine { namespaces, ..base.clone() });
         let native = support.strongest == Some(Provider::Native);
-        assert_eq!(native, matches!(step, Step::Uts | Step::Cgroup | Step::Proc), "{step:?}");
+        assert_eq!(
+            native,
+            matches!(step, Step::Redirect | Step::Uts | Step::Cgroup | Step::Proc),
+            "{step:?}"
+        );
         assert!(support.lost.len() > Support::of(&base).lost.len(), "{step:?}");
     }
 }
@@ -188,6 +192,7 @@ fn namespaces_refused_one_by_one() {
     let rows = [
         (Step::Net, "netns", Status::Missing, "net: EPERM, loopback: not tried"),
         (Step::Loopback, "netns", Status::Missing, "loopback: EPERM"),
+        (Step::Redirect, "redirect", Status::Weak, "redirect: EPERM"),
         (Step::Tmpfs, "mountns", Status::Missing, "tmpfs: EPERM"),
         (Step::Ipc, "ipcns", Status::Missing, "ipc: EPERM"),
         (Step::Cgroup, "utsns", Status::Weak, "cgroup: EPERM"),

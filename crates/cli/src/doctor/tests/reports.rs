@@ -28,6 +28,7 @@ fn a_machine_in_good_order() {
     landlock        ok       ABI 7
     userns          ok       entered, and our own user mapped into it
     netns           ok       entered, loopback up
+    redirect        ok       connections redirected by nf_tables
     mountns         ok       entered, a tmpfs mounted
     ipcns           ok       entered
     utsns           ok       entered, with one for cgroups
@@ -84,6 +85,7 @@ fn ubuntu_with_restricted_user_namespaces() {
                     remedy   the `landlock` provider needs none, or install the program as /usr/bin/ringfence, owned by root, then: printf 'abi <abi/4.0>,\ninclude <tunables/global>\nprofile ringfence /usr/bin/ringfence flags=(unconfined) {\n  userns,\n}\n' | sudo tee /etc/apparmor.d/ringfence && sudo apparmor_parser -r /etc/apparmor.d/ringfence
                     lost     the `native` provider
     netns           missing  not tried: see above
+    redirect        missing  not tried: see above
     mountns         missing  not tried: see above
     ipcns           missing  not tried: see above
     utsns           missing  not tried: see above
@@ -140,6 +142,7 @@ fn gvisor_without_a_home() {
                     remedy   ask whoever runs this machine
                     lost     the `native` provider
     netns           missing  not tried: see above
+    redirect        missing  not tried: see above
     mountns         missing  not tried: see above
     ipcns           missing  not tried: see above
     utsns           missing  not tried: see above

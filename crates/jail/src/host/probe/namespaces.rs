@@ -16,6 +16,8 @@ pub enum Step {
     Net,
     /// Bring its loopback up.
     Loopback,
+    /// Redirect connections there with `nf_tables`.
+    Redirect,
     /// Enter a new mount namespace that shares nothing with the old one.
     Mount,
     /// Mount a `tmpfs` there.
@@ -34,11 +36,12 @@ pub enum Step {
 
 impl Step {
     /// Every step, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::User,
         Self::Map,
         Self::Net,
         Self::Loopback,
+        Self::Redirect,
         Self::Mount,
         Self::Tmpfs,
         Self::Ipc,
@@ -56,6 +59,7 @@ impl Step {
             Self::Map => "map",
             Self::Net => "net",
             Self::Loopback => "loopback",
+            Self::Redirect => "redirect",
             Self::Mount => "mount",
             Self::Tmpfs => "tmpfs",
             Self::Ipc => "ipc",
@@ -77,6 +81,7 @@ impl Step {
             Self::Map => &[Self::User],
             Self::Net | Self::Mount | Self::Ipc | Self::Uts | Self::Cgroup | Self::Pid => &[Self::Map],
             Self::Loopback => &[Self::Net],
+            Self::Redirect => &[Self::Loopback],
             Self::Tmpfs => &[Self::Mount],
             Self::Proc => &[Self::Mount, Self::Pid],
         }
@@ -98,7 +103,7 @@ pub enum Outcome {
 ///
 /// ```
 /// use ringfence_jail::probe::{Namespaces, Step};
-/// let line = "ringfence-namespaces 1 user=ok map=1 net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n";
+/// let line = "ringfence-namespaces 2 user=ok map=1 net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n";
 /// let found: Namespaces = line.parse()?;
 /// assert!(found.did(&[Step::User]));
 /// assert_eq!(found.first_failure().map(|(step, _)| step), Some(Step::Map));
@@ -200,7 +205,7 @@ fn read_word(word: Option<&str>, step: Step) -> Result<Outcome, Malformed> {
 }
 
 /// The number is the version of the line.
-const HEADER: &str = "ringfence-namespaces 1";
+const HEADER: &str = "ringfence-namespaces 2";
 
 #[cfg(test)]
 mod tests {
@@ -213,72 +218,72 @@ mod tests {
         let rows = [
             (
                 true,
-                "ringfence-namespaces 1 user=1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2 user=1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             (
                 true,
-                "ringfence-namespaces 1 user=ok map=13 net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2 user=ok map=13 net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             (
                 true,
-                "ringfence-namespaces 1 user=ok map=ok net=1 loopback=- mount=ok tmpfs=ok ipc=ok uts=ok cgroup=22 pid=ok proc=1\n",
+                "ringfence-namespaces 2 user=ok map=ok net=1 loopback=- redirect=- mount=ok tmpfs=ok ipc=ok uts=ok cgroup=22 pid=ok proc=1\n",
             ),
             // No line end, a second line, another version, nothing at all.
             (
                 false,
-                "ringfence-namespaces 1 user=1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-",
+                "ringfence-namespaces 2 user=1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-",
             ),
             (
                 false,
-                "ringfence-namespaces 1 user=1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n\n",
+                "ringfence-namespaces 2 user=1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n\n",
             ),
             (
                 false,
-                "ringfence-namespaces 2 user=1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 1 user=1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             (false, ""),
             // A step missing, one too many, two exchanged.
             (
                 false,
-                "ringfence-namespaces 1 user=1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=-\n",
+                "ringfence-namespaces 2 user=1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=-\n",
             ),
             (
                 false,
-                "ringfence-namespaces 1 user=1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=- x=-\n",
+                "ringfence-namespaces 2 user=1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=- x=-\n",
             ),
             (
                 false,
-                "ringfence-namespaces 1 map=- user=1 net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2 map=- user=1 net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             // Numbers that are no error numbers, and other spellings of one that is.
             (
                 false,
-                "ringfence-namespaces 1 user=0 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2 user=0 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             (
                 false,
-                "ringfence-namespaces 1 user=4096 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2 user=4096 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             (
                 false,
-                "ringfence-namespaces 1 user=01 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2 user=01 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             (
                 false,
-                "ringfence-namespaces 1 user=+1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2 user=+1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             (
                 false,
-                "ringfence-namespaces 1  user=1 map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2  user=1 map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
             // Claims that cannot be: loopback without a network, nothing tried at all.
             (
                 false,
-                "ringfence-namespaces 1 user=ok map=ok net=1 loopback=ok mount=ok tmpfs=ok ipc=ok uts=ok cgroup=ok pid=ok proc=ok\n",
+                "ringfence-namespaces 2 user=ok map=ok net=1 loopback=ok redirect=ok mount=ok tmpfs=ok ipc=ok uts=ok cgroup=ok pid=ok proc=ok\n",
             ),
             (
                 false,
-                "ringfence-namespaces 1 user=- map=- net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
+                "ringfence-namespaces 2 user=- map=- net=- loopback=- redirect=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n",
             ),
         ];
         for (fine, line) in rows {
@@ -289,12 +294,13 @@ mod tests {
     #[test]
     fn one_refusal_hides_only_what_builds_on_it() {
         let rows = [
-            (Step::User, "11111111111", None),
-            (Step::Map, ".1111111111", Some(Step::User)),
-            (Step::Net, "..11.......", Some(Step::Proc)),
-            (Step::Mount, "....11....1", Some(Step::Pid)),
-            (Step::Pid, ".........11", Some(Step::Cgroup)),
-            (Step::Proc, "..........1", Some(Step::Pid)),
+            (Step::User, "111111111111", None),
+            (Step::Map, ".11111111111", Some(Step::User)),
+            (Step::Net, "..111.......", Some(Step::Proc)),
+            (Step::Redirect, "....1.......", Some(Step::Proc)),
+            (Step::Mount, ".....11....1", Some(Step::Pid)),
+            (Step::Pid, "..........11", Some(Step::Cgroup)),
+            (Step::Proc, "...........1", Some(Step::Pid)),
         ];
         for (refused, missing, furthest) in rows {
             let found = refuse(&[refused]);
@@ -307,13 +313,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn survives_the_way_between_processes(refused in proptest::sample::subsequence(Step::ALL.to_vec(), 0..11)) {
+        fn survives_the_way_between_processes(refused in proptest::sample::subsequence(Step::ALL.to_vec(), 0..12)) {
             let found = refuse(&refused);
             prop_assert_eq!(found.to_string().parse(), Ok(found));
         }
 
         #[test]
-        fn no_line_reads_as_more_than_it_says(line in "(ringfence-namespaces 1)?( ?[a-z]{0,8}=?(ok|-|[0-9]{1,5}))*\n?") {
+        fn no_line_reads_as_more_than_it_says(line in "(ringfence-namespaces 2)?( ?[a-z]{0,8}=?(ok|-|[0-9]{1,5}))*\n?") {
             if let Ok(found) = line.parse::<Namespaces>() {
                 prop_assert_eq!(found.to_string(), line);
             }

@@ -1,5 +1,6 @@
 //! Writes the operations that turn a process into a confined command, for every provider.
 
+pub(crate) mod broker_network;
 mod command;
 pub(crate) mod idmap;
 pub(crate) mod landlock_rules;
@@ -233,6 +234,8 @@ pub(super) struct Sockets<'a> {
     pub(super) listen: &'a [SocketAddr],
     /// True if it connects to servers there.
     pub(super) dial: bool,
+    /// True if it is the only way out.
+    pub(super) broker: bool,
 }
 
 /// Number of connections into a jail that there can be at once, of each version of the protocol.
@@ -262,6 +265,10 @@ fn sockets(script: &mut Script, sockets: &Sockets<'_>) -> Vec<Register> {
             register,
         );
         made.push(register);
+    }
+    if sockets.broker {
+        // Last: how many there are depends on the kernel.
+        made.extend(broker_network::broker_network(script));
     }
     made
 }

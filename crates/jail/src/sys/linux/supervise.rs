@@ -2,6 +2,7 @@
 
 mod grace;
 pub(crate) mod private_home;
+pub(crate) mod question;
 pub(crate) mod stop;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,6 +28,7 @@ use super::terminal::relay::{Signals, Stop as Whom};
 use crate::launch::{End, JailError, Outcome};
 use crate::resources::{Amount, Limit, Observed, Overrun, Status, survived, verdict};
 use grace::{KILL_GRACE, OUTPUT_GRACE};
+use question::{Questions, TerminalRequest};
 use stop::Stop;
 
 /// A command that runs in its jail.
@@ -44,6 +46,8 @@ pub(crate) struct Running {
     ended_for: Option<Overrun>,
     /// Handle by which another thread asks for the end of the command; `None` after it was asked.
     stop: Option<Stop>,
+    /// Handle by which another thread asks a question at the caller's terminal.
+    questions: Option<Questions>,
     /// True if the end was asked for before anything else ended the command.
     stopped: bool,
     /// Deadline of a command that was asked to end.
@@ -85,6 +89,7 @@ impl Running {
             wrote: now,
             ended_for: None,
             stop: None,
+            questions: None,
             stopped: false,
             patience: None,
             status: None,
@@ -113,6 +118,15 @@ impl Running {
             self.stop = Some(made?);
         }
         self.stop.clone().ok_or(JailError::BadCommand("nobody can ask for its end"))
+    }
+
+    /// Returns the handle that asks questions at the caller's terminal: always the same one.
+    pub(super) fn questions(&mut self) -> Result<Questions, JailError> {
+        let made = self.questions.take().map_or_else(Questions::make, Ok);
+        let what = || "prepare questions at the terminal".to_owned();
+        let made = made.map_err(|errno| JailError::Step { what: what(), errno: errno.into() })?;
+        self.questions = Some(made.clone());
+        Ok(made)
     }
 
     /// Leaves the caller's terminal as it was found, no matter what has taken it.
@@ -157,10 +171,12 @@ impl Running {
             self.look_after_parent();
             self.read_status();
             self.hear_stop();
+            self.lend_terminal();
             self.move_streams();
             self.watch_limits();
         }
         self.read_status();
+        self.end_questions();
         Ok(())
     }
 
@@ -180,6 +196,7 @@ impl Running {
         }
         fds.extend(self.parent.iter().map(|parent| PollFd::new(parent, PollFlags::IN)));
         fds.extend(self.stop.iter().map(|stop| PollFd::new(stop, PollFlags::IN)));
+        fds.extend(self.questions.iter().map(|questions| PollFd::new(questions, PollFlags::IN)));
         let left = self.next_look().and_then(|left| Timespec::try_from(left).ok());
         match poll(&mut fds, left.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(!fds[0].revents().is_empty()),
@@ -242,12 +259,44 @@ impl Running {
         }
     }
 
+    /// Stops the relay for a thread that has a question, and continues it afterwards.
+    fn lend_terminal(&mut self) {
+        let Some(questions) = &self.questions else { return };
+        let Some(request) = questions.request() else { return };
+        let relay = match &mut self.connection {
+            Connection::Relay(relay, _) => Some(relay),
+            Connection::Collectors(_) => None,
+        };
+        match (request, relay) {
+            (TerminalRequest::Lend, relay) => {
+                if let Some(relay) = relay {
+                    relay.lend();
+                }
+                questions.lend();
+            }
+            // A terminal that is gone shows when it is used.
+            (TerminalRequest::Resume, Some(relay)) => drop(relay.resume()),
+            (TerminalRequest::Resume, None) => {}
+        }
+    }
+
+    fn end_questions(&mut self) {
+        let Some(questions) = self.questions.take() else { return };
+        questions.end();
+        if let Connection::Relay(relay, _) = &mut self.connection {
+            drop(relay.resume());
+        }
+    }
+
     fn ask_to_end(&mut self, signal: i32) {
         self.tell(signal);
         self.patience.get_or_insert(Instant::now() + KILL_GRACE);
     }
 
     fn answer(&mut self, signal: i32) {
+        if let (libc::SIGINT, Some(questions)) = (signal, &self.questions) {
+            questions.interrupt();
+        }
         let Connection::Relay(relay, _) = &mut self.connection else { return };
         match signal {
             // The size is a matter of looks; a program that asks again gets it.
@@ -273,6 +322,8 @@ impl Running {
 
     /// Stops as the command has, until a signal continues us: at once where no process could send one.
     fn suspend(&mut self, whom: Whom) {
+        // A question does not outlast a stop: the person may have seen another screen since.
+        self.questions.iter().for_each(Questions::interrupt);
         if let Connection::Relay(relay, signals) = &mut self.connection {
             relay.suspend();
             // A process that cannot be stopped goes on.
@@ -282,7 +333,10 @@ impl Running {
     }
 
     fn resume(&mut self) {
-        if let Connection::Relay(relay, _) = &mut self.connection {
+        let asks = self.questions.as_ref().is_some_and(Questions::is_open);
+        if let Connection::Relay(relay, _) = &mut self.connection
+            && !asks
+        {
             // A terminal that is gone shows when it is used.
             drop(relay.resume());
         }

@@ -96,6 +96,7 @@ fn proposed(rows: &[UsedPath]) -> Vec<String> {
         home,
         places: &places,
         look: &look,
+        connections: None,
     };
     let mut uses = Uses::default();
     for (path, named, ..) in rows {
@@ -134,4 +135,30 @@ fn what_is_nobodys_is_proposed() {
         row("/home/rf-me/.cache/tool/x", false),
     ];
     assert_eq!(proposed(&rows), ["/data/free/x", "~/.cache/tool/x", "~/results/x"]);
+}
+
+#[test]
+fn only_hosts_that_no_rule_has_decided_about_are_proposed() {
+    let rows = [
+        (Code::UnknownHost, true),
+        (Code::AskUnanswered, true),
+        (Code::HostRule, false),
+        (Code::PrivateAddress, false),
+        (Code::UnreadableTraffic, false),
+    ];
+    for (code, proposed) in rows {
+        let mut sorted = Sorted::default();
+        sorted.refused_host(&broker::RefusedHost {
+            endpoint: Some(policy::Endpoint::parse("files.test-host.org", 8443).unwrap()),
+            code,
+            reason: "because".to_owned(),
+            remedy: Some("a line".to_owned()),
+            count: 1,
+        });
+        assert_eq!(
+            (sorted.hosts.len(), sorted.refused.len()),
+            (usize::from(proposed), usize::from(!proposed)),
+            "{code}"
+        );
+    }
 }

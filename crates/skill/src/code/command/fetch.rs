@@ -1,6 +1,6 @@
 //! Programs that bring something from another machine.
 
-use policy::{Direction, Word};
+use policy::{Direction, ProgramClass, Word};
 
 use super::Step;
 use crate::code::destination::{Destination, Kind, classify};
@@ -18,10 +18,8 @@ impl<'c> Step<'c> {
     /// Returns what it fetches from another machine.
     pub(crate) fn fetch(self) -> Option<Fetch> {
         let name = self.name();
-        match name.as_str() {
-            "curl" | "wget" | "wget2" | "fetch" | "aria2c" | "lynx" | "http" | "https" | "xh" | "axel"
-            | "iwr" | "irm" | "invoke-webrequest" | "invoke-restmethod" => {}
-            _ => return None,
+        if !ProgramClass::Fetches.has(&name) {
+            return None;
         }
         let urls: Vec<&Word> = self.urls();
         let from = urls.iter().map(|word| classify(&word.text)).max_by_key(|from| rank(from.kind));

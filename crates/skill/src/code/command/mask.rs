@@ -1,5 +1,7 @@
 //! A unit's text -> a text of the same length that a shell can read.
 
+use policy::ProgramClass;
+
 use crate::rules::patterns;
 
 /// A fence, a script: without prompts and what was printed, without the marks of what is to be filled in.
@@ -110,15 +112,18 @@ fn separators(bytes: &mut [u8]) {
 
 // Programs whose name is hardly ever an ordinary word where a command could begin.
 patterns! {
-    PROGRAM = concat!(
-        r"(?:^|[\s\x22'`(=:,;>|&!\[{@])(",
-        r"(?:/(?:usr/)?(?:local/)?s?bin/)?(?:curl|wget2?|aria2c|bash|sh|zsh|nc|ncat|netcat|socat|env|printenv|export|cat|base64|base32|xxd|",
-        r"openssl|echo|printf|python[0-9.]*|perl|ruby|node|deno|php|sudo|doas|eval|exec|source|rm|dd|mkfs(?:\.\w+)?|chmod|chown|dig|nslookup|",
-        r"ssh|scp|sftp|rsync|aws|gsutil|tar|zip|gzip|find|history|iptables|ufw|setenforce|systemctl|crontab|useradd|usermod|adduser|docker|",
-        r"kubectl|nsenter|pip[0-9.]*|pipx|npx|npm|xattr|spctl|csrutil|osascript|powershell|pwsh|mkfifo|tee|defaults|launchctl|shred|",
-        r"truncate|unset|visudo|xmrig|insmod|modprobe|mount|chattr|setcap|passwd|chpasswd|git|gpg|security|sqlite3|bash\.exe)",
-        r"\b|(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|HISTFILE)=)"
-    );
+    PROGRAM = &program_pattern();
+}
+
+fn program_pattern() -> String {
+    let names: Vec<_> =
+        ProgramClass::Distinct.programs().map(|program| regex::escape(program.name)).collect();
+    [
+        r"(?:^|[\s\x22'`(=:,;>|&!\[{@])((?:/(?:usr/)?(?:local/)?s?bin/)?(?:python[0-9.]*|pip[0-9.]*|mkfs(?:\.\w+)?|bash\.exe|",
+        &names.join("|"),
+        r")\b|(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|HISTFILE)=)",
+    ]
+    .concat()
 }
 
 /// Returns the range of the command in a line: from the last name of a program before the first pipe or bracket.

@@ -1,50 +1,17 @@
 //! Classes of programs, and the code that they run.
 
-use policy::Direction;
+use policy::{Direction, ProgramClass};
 
 use super::Step;
 
 /// Returns true if a program reads commands of a shell.
 pub(crate) fn is_shell(name: &str) -> bool {
-    matches!(
-        name,
-        "sh" | "bash"
-            | "zsh"
-            | "dash"
-            | "ash"
-            | "ksh"
-            | "ksh93"
-            | "mksh"
-            | "fish"
-            | "csh"
-            | "tcsh"
-            | "rbash"
-            | "busybox"
-    )
+    ProgramClass::Shell.has(name)
 }
 
 /// Returns true if a program runs code in another language.
 pub(crate) fn is_interpreter(name: &str) -> bool {
-    matches!(
-        name,
-        "python"
-            | "pypy"
-            | "perl"
-            | "ruby"
-            | "node"
-            | "nodejs"
-            | "php"
-            | "lua"
-            | "deno"
-            | "bun"
-            | "osascript"
-            | "tclsh"
-            | "pwsh"
-            | "powershell"
-            | "iex"
-            | "rscript"
-            | "julia"
-    )
+    ProgramClass::Interpreter.has(name)
 }
 
 /// Returns true if a program transforms its input, so that the result cannot be read in the text.
@@ -63,30 +30,7 @@ pub(crate) fn is_decoder(step: Step<'_>) -> bool {
 
 /// Returns true if a program sends what it is given to another machine.
 pub(crate) fn is_sender(name: &str) -> bool {
-    matches!(
-        name,
-        "curl"
-            | "wget"
-            | "nc"
-            | "ncat"
-            | "netcat"
-            | "socat"
-            | "scp"
-            | "sftp"
-            | "rsync"
-            | "ftp"
-            | "telnet"
-            | "ssh"
-            | "http"
-            | "https"
-            | "xh"
-            | "mail"
-            | "sendmail"
-            | "mutt"
-            | "rclone"
-            | "gsutil"
-            | "websocat"
-    )
+    ProgramClass::Sends.has(name)
 }
 
 impl<'c> Step<'c> {

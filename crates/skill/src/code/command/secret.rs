@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use policy::Certainty;
 pub(crate) use policy::SecretClass as Secret;
+use policy::{Certainty, ProgramClass};
 
 use super::Step;
 
@@ -94,44 +94,7 @@ impl Step<'_> {
 
     /// The worst secret that it writes to its output.
     pub(crate) fn shows_secret(self) -> Option<Secret> {
-        let shows = matches!(
-            self.name().as_str(),
-            "cat"
-                | "head"
-                | "tail"
-                | "less"
-                | "more"
-                | "base64"
-                | "base32"
-                | "xxd"
-                | "od"
-                | "strings"
-                | "tar"
-                | "zip"
-                | "gzip"
-                | "grep"
-                | "egrep"
-                | "awk"
-                | "sed"
-                | "cp"
-                | "openssl"
-                | "bat"
-                | "tac"
-                | "nl"
-                | "rev"
-                | "sort"
-                | "cut"
-                | "jq"
-                | "dd"
-                | "hexdump"
-                | "gpg"
-                | "find"
-                | "type"
-                | "python"
-                | "perl"
-                | "xargs"
-        );
-        if shows { self.names_secret() } else { None }
+        if ProgramClass::Feeds.has(&self.name()) { self.names_secret() } else { None }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use policy::{Direction, Program, Redirect, Word};
+use policy::{Direction, KnownProgram, Program, Redirect, Word};
 
 use super::{Commands, MAX_BACK};
 
@@ -25,12 +25,7 @@ impl<'c> Step<'c> {
         let first = self.program.argv.words().first().map_or("", |word| word.text.as_str());
         let name = first.rsplit(['/', '\\']).next().unwrap_or(first).to_ascii_lowercase();
         let name = name.strip_suffix(".exe").unwrap_or(&name);
-        let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        if matches!(plain, "python" | "pip" | "perl" | "ruby" | "php" | "bash" | "lua" | "node") {
-            plain.to_owned()
-        } else {
-            name.to_owned()
-        }
+        KnownProgram::called(name).map_or(name, |program| program.name).to_owned()
     }
 
     /// The program as it is spelled.

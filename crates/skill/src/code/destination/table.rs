@@ -1,4 +1,4 @@
-//! Table: hosts, and what is known about them, out of `hosts.txt`.
+//! Hosts of `tables/hosts.toml` by the kind that a skill reaches, and names that others pretend to be.
 
 use super::Kind;
 
@@ -9,40 +9,29 @@ pub(super) struct Row {
     pub(super) reason: &'static str,
 }
 
-/// The rows as text: they are read when a scan first meets a host.
-const HOSTS: &str = include_str!("hosts.txt");
-
 /// Reads all rows.
 pub(super) fn rows() -> Vec<Row> {
-    let (mut rows, mut kind) = (Vec::new(), Kind::Unknown);
-    for line in HOSTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if let Some((hosts, reason)) = line.split_once(" = ") {
-            rows.extend(hosts.split(' ').map(|host| Row { host, kind, reason }));
-        } else {
-            kind = kind_in(line);
-        }
-    }
-    rows
+    let row =
+        |host: policy::KnownHost| Some(Row { host: host.name, kind: kind(host.kind)?, reason: host.reason });
+    policy::known_hosts().filter_map(row).collect()
 }
 
-/// Returns the kind that a line in brackets begins.
-fn kind_in(line: &str) -> Kind {
-    match line {
-        "[private]" => Kind::Private,
-        "[metadata]" => Kind::Metadata,
-        "[paste]" => Kind::Paste,
-        "[shortener]" => Kind::Shortener,
-        "[collector]" => Kind::Collector,
-        "[chat]" => Kind::Chat,
-        "[dynamic-dns]" => Kind::DynamicDns,
-        "[onion]" => Kind::Onion,
-        "[file-drop]" => Kind::FileDrop,
-        "[free-hosting]" => Kind::FreeHosting,
-        "[user-content]" => Kind::UserContent,
-        "[vendor]" => Kind::Vendor,
-        "[placeholder]" => Kind::Placeholder,
-        _ => Kind::Unknown,
-    }
+fn kind(word: &str) -> Option<Kind> {
+    Some(match word {
+        "private" => Kind::Private,
+        "paste" => Kind::Paste,
+        "shortener" => Kind::Shortener,
+        "collector" => Kind::Collector,
+        "chat" => Kind::Chat,
+        "dynamic-dns" => Kind::DynamicDns,
+        "onion" => Kind::Onion,
+        "file-drop" => Kind::FileDrop,
+        "free-hosting" => Kind::FreeHosting,
+        "user-content" => Kind::UserContent,
+        "vendor" => Kind::Vendor,
+        "placeholder" => Kind::Placeholder,
+        _ => return None,
+    })
 }
 
 /// Names that others pretend to be: the name without its ending, and the endings that are real.

@@ -3,6 +3,7 @@
 mod list;
 
 use super::{Arg, Call, Script, TokenKind, Tokens};
+use crate::text::decode;
 
 /// Maximum depth of nested values.
 const MAX_DEPTH: u32 = 8;
@@ -339,26 +340,11 @@ fn rotated(value: &Folded) -> Folded {
 }
 
 fn base64(value: &Folded) -> Folded {
-    let mut bytes = Vec::with_capacity(value.text.len() * 3 / 4);
-    let (mut bits, mut count) = (0u32, 0u32);
-    for byte in value.text.bytes() {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            b'=' | b'\n' | b'\r' | b' ' => continue,
-            _ => return Folded { is_decoded: true, ..Folded::hole() },
-        };
-        bits = bits << 6 | u32::from(digit);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.extend(u8::try_from(bits >> count & 0xff));
-        }
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+-/_=\n\r ".contains(&byte);
+    if !value.text.bytes().all(is_base64) {
+        return Folded { is_decoded: true, ..Folded::hole() };
     }
-    decoded(value, &bytes)
+    decoded(value, &decode::bytes_of(value.text.as_bytes()))
 }
 
 fn hex(value: &Folded) -> Folded {

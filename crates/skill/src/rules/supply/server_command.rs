@@ -1,5 +1,7 @@
 //! A server that is not a program but a line of code in its settings.
 
+use policy::{KnownProgram, ProgramClass};
+
 use super::deed::deed;
 use super::{SETTINGS, as_shown};
 use crate::code::embedded::inline_code;
@@ -21,11 +23,19 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(hits),
 };
 
-/// Programs that are no servers with any arguments.
-const NO_SERVERS: &[&str] = &[
-    "curl", "wget", "nc", "ncat", "netcat", "socat", "dig", "nslookup", "scp", "chmod", "chown", "crontab",
-    "base64",
-];
+/// Returns true for programs that are no servers with any arguments.
+fn is_no_server(name: &str) -> bool {
+    let classes = [
+        ProgramClass::Fetches,
+        ProgramClass::Socket,
+        ProgramClass::LooksUp,
+        ProgramClass::Decodes,
+        ProgramClass::Schedules,
+    ];
+    KnownProgram::called(name).is_some_and(|program| {
+        program.effect == "rights" || name == "scp" || classes.iter().any(|class| program.is(*class))
+    })
+}
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let Some(document) = in_unit(unit) else { return Vec::new() };
@@ -40,7 +50,7 @@ fn hit(server: &Node<'_>, unit: &Unit<'_>) -> Option<Hit> {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let code = if let Some(inline) = inline_code(program, &args) {
         (*args.get(inline.argument)?).to_owned()
-    } else if NO_SERVERS.contains(&name) || (args.is_empty() && program.contains(char::is_whitespace)) {
+    } else if is_no_server(name) || (args.is_empty() && program.contains(char::is_whitespace)) {
         std::iter::once(program).chain(args).collect::<Vec<_>>().join(" ")
     } else {
         return None;

@@ -3,6 +3,10 @@
 use std::io::Read;
 use std::ops::Range;
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+
 use super::{Budget, Decoded, guessed};
 use crate::text::map::Map;
 
@@ -136,28 +140,21 @@ fn base64(run: &[u8]) -> Option<(String, &'static str)> {
     Some((readable(&bytes)?, "base64"))
 }
 
-/// The bytes of a run, without regard to what stands between its letters. A rest of less than a byte is left out.
-pub(super) fn bytes_of(run: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(run.len() * 3 / 4);
-    let (mut bits, mut held) = (0u32, 0);
-    for byte in run {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => continue,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held & 0xff) as u8);
-        }
-    }
-    bytes
+/// Decodes base64 of either alphabet, without regard to other bytes between its letters. A rest of less than a byte is left out.
+pub(crate) fn bytes_of(run: &[u8]) -> Vec<u8> {
+    let letter = |byte: &u8| match byte {
+        b'-' => Some(b'+'),
+        b'_' => Some(b'/'),
+        b'+' | b'/' => Some(*byte),
+        _ => byte.is_ascii_alphanumeric().then_some(*byte),
+    };
+    let mut letters: Vec<u8> = run.iter().filter_map(letter).collect();
+    letters.truncate(letters.len() - usize::from(letters.len() % 4 == 1));
+    LENIENT.decode(letters).unwrap_or_default()
 }
+
+/// Ignores the bits of a last letter that make no byte.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(&STANDARD, NO_PAD.with_decode_allow_trailing_bits(true));
 
 fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::new();

@@ -7,20 +7,22 @@ mod print;
 mod regions;
 mod word;
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use shell::Dialect;
+use shell::tree::{Argument, Assign, At, Command, Kind, PartKind, TestPart, Value, Word};
+
 use super::Replacement;
 use crate::text::language::Language;
-use word::Word;
+use word::Expansion;
 
 /// Description of a text that was put together like this.
 pub(crate) const MADE: &str = "what a shell puts together";
 
-/// Maximum number of bytes of one stretch that are looked at, and of words.
+/// Maximum number of bytes of one stretch that are looked at, and of bytes that are parsed for that: after a mistake, some are parsed again.
 const MAX_REGION: usize = 64 << 10;
-const MAX_WORDS: usize = 20_000;
+const MAX_PARSED: usize = 16 * MAX_REGION;
 
 /// Maximum length of a value.
 const MAX_VALUE: usize = 8 << 10;
@@ -80,7 +82,7 @@ pub(super) fn replacements(text: &str, language: Language) -> Vec<Replacement> {
         let end = region.end.min(region.start + MAX_REGION);
         let Some(part) = text.get(region.start..end) else { continue };
         let mut reader = Reader { text: part, ..Reader::default() };
-        reader.read();
+        reader.read(0..part.len());
         if reader.hides {
             let moved = |range: Range<usize>| region.start + range.start..region.start + range.end;
             found.extend(reader.found.into_iter().map(|(range, text)| Replacement {
@@ -101,136 +103,182 @@ pub(crate) fn is_hidden_name(name: &str) -> bool {
 #[derive(Default)]
 struct Reader<'t> {
     text: &'t str,
+    /// Offset in the text of what has been parsed.
+    base: usize,
     variables: HashMap<String, String>,
     lists: HashMap<String, Vec<String>>,
     found: Vec<(Range<usize>, String)>,
     /// True if a command is hidden in what was read.
     hides: bool,
-    /// Number of unclosed brackets that were looked for.
-    unclosed: Cell<u32>,
+    /// Number of bytes that were parsed.
+    parsed: usize,
 }
 
 impl Reader<'_> {
-    /// Reads all commands of the text.
-    fn read(&mut self) {
-        let (mut at, mut begins, mut runs, mut words) = (0, true, false, 0);
-        let bytes = self.text.as_bytes();
-        while at < bytes.len() && words < MAX_WORDS {
-            match bytes[at] {
-                b' ' | b'\t' | b'\r' | b'<' | b'>' => at += 1,
-                b'\\' if bytes.get(at + 1) == Some(&b'\n') => at += 2,
-                b'\n' | b';' | b'&' | b'|' | b'(' | b')' => {
-                    (begins, runs) = (true, false);
-                    at += 1;
+    /// Reads all commands of a part of the text. Where it is not as a shell would have it, lines are read one by one.
+    fn read(&mut self, range: Range<usize>) {
+        let mut at = range.start;
+        while at < range.end {
+            let (read, Some(error)) = self.commands(at..range.end) else { return };
+            let line_end = |from: usize| {
+                memchr::memchr(b'\n', &self.text.as_bytes()[from..range.end])
+                    .map_or(range.end, |end| from + end)
+            };
+            let (from, to) = (read, line_end(error.max(read)));
+            at = to + 1;
+            for line in self.text[from..to].split_inclusive('\n') {
+                let start = line.as_ptr() as usize - self.text.as_ptr() as usize;
+                self.line(start..start + line.len());
+            }
+        }
+    }
+
+    /// Reads the commands of a line, also those behind a mistake.
+    fn line(&mut self, mut range: Range<usize>) {
+        while range.start < range.end {
+            let (read, Some(error)) = self.commands(range.clone()) else { return };
+            let rest = &self.text[read..range.end];
+            let begin = rest.trim_start();
+            let word = begin.split([' ', '\t', '\n']).next().unwrap_or_default();
+            let step = begin.chars().next().map_or(1, char::len_utf8);
+            let begin = range.end - begin.len();
+            range.start = if BEFORE.contains(&word) { begin + word.len() } else { error.max(begin + step) };
+        }
+    }
+
+    /// Reads commands up to the first mistake. Returns where the last of them ends, and the mistake.
+    fn commands(&mut self, range: Range<usize>) -> (usize, Option<usize>) {
+        if self.parsed > MAX_PARSED {
+            return (range.end, None);
+        }
+        let (list, error) = shell::parse_prefix(&self.text[range.clone()], Dialect::Bash);
+        self.base = range.start;
+        list.each_command(&mut |command| self.command(command));
+        self.base = range.start;
+        let end = list.items.last().map_or(range.start, |item| self.range(item.at).end);
+        let error = error.map(|error| self.range(At(error.span)).end);
+        self.parsed += error.unwrap_or(range.end) - range.start;
+        (end, error)
+    }
+
+    fn command(&mut self, command: &Command) {
+        match &command.kind {
+            Kind::Simple { assignments, words } => {
+                for one in assignments {
+                    self.assign(one);
                 }
-                b'#' => at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |line| at + line),
-                _ => {
-                    words += 1;
-                    let next = self.one(at, begins, &mut runs);
-                    let keeps = begins && self.keeps(at..next.0);
-                    begins = keeps || next.1;
-                    at = next.0.max(at + 1);
+                self.simple(words);
+            }
+            Kind::For { words: Some(words), .. } => words.iter().for_each(|word| self.argument(word)),
+            Kind::Case { subject, .. } => self.argument(subject),
+            Kind::Test(parts) => parts.iter().for_each(|part| match part {
+                TestPart::Word(word) | TestPart::Regex(word) => self.argument(word),
+                TestPart::Operator(_) => {}
+            }),
+            _ => {}
+        }
+        for redirect in &command.redirects {
+            self.argument(&redirect.target);
+            if let Some(body) = redirect.body.as_ref().and_then(|body| body.get()) {
+                let base = self.base;
+                self.read(self.range(body.at));
+                self.base = base;
+            }
+        }
+    }
+
+    fn simple(&mut self, words: &[Argument]) {
+        let (mut begins, mut runs) = (true, false);
+        for word in words {
+            match word {
+                Argument::Array(assign) => self.assign(assign),
+                Argument::Word(word) if begins && self.declares(word) => {}
+                Argument::Word(word) => {
+                    self.one(word, begins, &mut runs);
+                    begins &= word.plain_text().is_some_and(|word| BEFORE.contains(&word));
                 }
             }
         }
     }
 
-    /// Returns true if what follows a word is still the name of a program.
-    fn keeps(&self, range: Range<usize>) -> bool {
-        self.text.get(range).is_some_and(|word| BEFORE.contains(&word))
+    fn argument(&mut self, word: &Word) {
+        self.one(word, false, &mut false);
     }
 
-    /// One word or assignment: where it ends, and whether the name of a program may follow.
-    fn one(&mut self, at: usize, begins: bool, runs: &mut bool) -> (usize, bool) {
-        if begins && let Some(end) = self.assignment(at) {
-            return (end, true);
-        }
-        let word = self.word(at, 0);
-        if word.end == at {
-            return (at + 1, false);
-        }
-        let value = word.value.as_deref();
-        let is_hidden = |name: &str| is_hidden_name(name) && !word.is_written(name);
+    /// Reads one word. `begins` if it is the name of a program, `runs` if its value is run.
+    fn one(&mut self, word: &Word, begins: bool, runs: &mut bool) {
+        let read = self.expand(word);
+        let value = read.value.as_deref();
+        let is_hidden = |name: &str| is_hidden_name(name) && !read.is_written(name);
         if begins
-            && word.pieces > 1
+            && read.pieces > 1
             && value.is_some_and(|value| value.split_whitespace().next().is_some_and(is_hidden))
         {
             self.hides = true;
-            if word.spelled.is_empty() {
-                self.found.push((at..word.end, value.unwrap_or_default().to_owned()));
+            if read.spelled.is_empty() {
+                self.found.push((self.range(word.at), value.unwrap_or_default().to_owned()));
             }
         }
-        self.hides |= word.printed && (begins || *runs) || *runs && word.expanded > 1 && word.value.is_some();
+        self.hides |= read.printed && (begins || *runs) || *runs && read.expanded > 1 && value.is_some();
         if begins {
             *runs = value.is_some_and(|value| matches!(value, "eval" | "source" | "."));
         } else if matches!(value, Some("-c" | "-ec" | "-lc")) {
             *runs = true;
         }
-        self.found.extend(word.spelled);
-        (word.end, false)
+        self.found.extend(read.spelled);
+        for list in read.processes {
+            list.each_command(&mut |command| self.command(command));
+        }
     }
 
-    /// `name=value`, `name+=value`, `name=(a b)`: where it ends.
-    fn assignment(&mut self, at: usize) -> Option<usize> {
-        let rest = &self.text.as_bytes()[at..];
-        let length =
-            rest.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-        if length == 0 || rest[0].is_ascii_digit() {
-            return None;
-        }
-        let adds = rest[length..].starts_with(b"+=");
-        let start = at + length + 1 + usize::from(adds);
-        if self.text.as_bytes().get(start - 1) != Some(&b'=') {
-            return None;
-        }
-        let name = self.text[at..at + length].to_owned();
-        if self.text.as_bytes().get(start) == Some(&b'(') {
-            return Some(self.list(name, start + 1));
-        }
-        let word = self.word(start, 0);
-        match word.value {
-            Some(value) if value.len() <= MAX_VALUE => {
-                let held = self.variables.entry(name).or_default();
-                if !adds {
-                    held.clear();
-                }
-                if held.len() + value.len() <= MAX_VALUE {
-                    held.push_str(&value);
-                }
+    fn assign(&mut self, assign: &Assign) {
+        match &assign.value {
+            _ if assign.subscript.is_some() => {}
+            Value::Word(word) => {
+                let value = self.expand(word).value;
+                self.set(&assign.name, assign.append, value);
             }
-            _ => {
-                self.variables.remove(&name);
+            Value::Array(words) => {
+                let items = words.iter().take(256).map(|word| self.expand(word).value.unwrap_or_default());
+                let items = items.collect();
+                self.lists.insert(assign.name.clone(), items);
             }
         }
-        Some(word.end.max(start))
     }
 
-    fn list(&mut self, name: String, from: usize) -> usize {
-        let (mut at, mut items) = (from, Vec::new());
-        let bytes = self.text.as_bytes();
-        while at < bytes.len() && items.len() < 256 {
-            match bytes[at] {
-                b' ' | b'\t' | b'\n' => at += 1,
-                b')' => {
-                    at += 1;
-                    break;
-                }
-                _ => {
-                    let word = self.word(at, 0);
-                    if word.end == at {
-                        break;
-                    }
-                    items.push(word.value.unwrap_or_default());
-                    at = word.end;
-                }
-            }
+    /// `name=value` behind `export` and the like. Returns false for any other word.
+    fn declares(&mut self, word: &Word) -> bool {
+        let Some(PartKind::Text(text)) = word.parts.first().map(|part| &part.kind) else { return false };
+        let Some((name, _)) = text.split_once('=') else { return false };
+        let value = self.expand(word).value.map(|value| value[name.len() + 1..].to_owned());
+        let (name, append) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if is_name && !name.is_empty() {
+            self.set(name, append, value);
         }
-        self.lists.insert(name, items);
-        at
+        is_name
     }
 
-    fn word(&self, at: usize, depth: u32) -> Word {
-        word::read(self, at..self.text.len(), depth)
+    fn set(&mut self, name: &str, append: bool, value: Option<String>) {
+        let Some(value) = value else {
+            self.variables.remove(name);
+            return;
+        };
+        let held = self.variables.entry(name.to_owned()).or_default();
+        if !append {
+            held.clear();
+        }
+        if held.len() + value.len() <= MAX_VALUE {
+            held.push_str(&value);
+        }
+    }
+
+    fn expand<'w>(&self, word: &'w Word) -> Expansion<'w> {
+        word::expand(self, word, 0)
+    }
+
+    fn range(&self, at: At) -> Range<usize> {
+        self.base + at.0.start as usize..self.base + at.0.end as usize
     }
 }
 

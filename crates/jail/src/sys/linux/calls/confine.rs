@@ -3,6 +3,7 @@
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use rustix::io::Errno;
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::mounts::number;
 use super::raw;
@@ -63,8 +64,7 @@ pub(crate) fn use_files_as(uid: u32, gid: u32) -> Result<(), Errno> {
     if rustix::process::geteuid().is_root() {
         // The kernel takes a process whose thread changes for one with secrets of its own; it is what it was before.
         let dumpable = rustix::process::dumpable_behavior()?;
-        // SAFETY: no groups, so nothing is read; the C library would do this to every thread.
-        unsafe { raw::call(libc::SYS_setgroups, [0; 6]) }?;
+        rustix::thread::set_thread_groups(&[])?;
         // SAFETY: no pointers. They answer with the old number in every case; what counts is tried below.
         unsafe { raw::call(libc::SYS_setfsgid, [gid as usize, 0, 0, 0, 0, 0]) }?;
         // SAFETY: as above.
@@ -120,12 +120,8 @@ pub(crate) fn signal_descriptor(signals: u64) -> Result<OwnedFd, Errno> {
 
 /// Gives up every capability.
 pub(crate) fn drop_capabilities() -> Result<(), Errno> {
-    const VERSION_3: u32 = 0x2008_0522;
-    let header = [VERSION_3, 0];
-    let none = [0_u32; 6];
-    let arguments = [&raw const header as usize, &raw const none as usize, 0, 0, 0, 0];
-    // SAFETY: with version 3 the kernel reads a header of two words and two structures of three words each.
-    unsafe { raw::call(libc::SYS_capset, arguments) }.map(drop)
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
 }
 
 /// # Safety

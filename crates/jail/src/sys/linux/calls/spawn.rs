@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
-use rustix::thread::CpuSet;
+use rustix::thread::{CapabilitySet, CapabilitySets, CpuSet};
 
 use super::confine::block_signals;
 use super::raw;
@@ -174,26 +174,12 @@ fn number(descriptor: RawFd) -> usize {
 
 /// Makes every capability one that is kept when something is executed: no process in a new user namespace is its user 0.
 fn keep_capabilities() -> Result<(), Errno> {
-    const VERSION_3: u32 = 0x2008_0522;
-    let (header, mut own) = ([VERSION_3, 0], [0_u32; 6]);
-    let both = [&raw const header as usize, &raw mut own as usize, 0, 0, 0, 0];
-    // SAFETY: with version 3 the kernel reads a header of two words and writes two structures of three words each.
-    unsafe { raw::call(libc::SYS_capget, both) }?;
-    let [effective, permitted, _, effective_high, permitted_high, _] = own;
-    let all = [effective, permitted, permitted, effective_high, permitted_high, permitted_high];
-    let both = [&raw const header as usize, &raw const all as usize, 0, 0, 0, 0];
-    // SAFETY: as above, and the kernel only reads.
-    unsafe { raw::call(libc::SYS_capset, both) }?;
-    let raise = |capability: usize| {
-        let option = libc::PR_CAP_AMBIENT.cast_unsigned() as usize;
-        let arguments = [option, libc::PR_CAP_AMBIENT_RAISE.cast_unsigned() as usize, capability, 0, 0, 0];
-        // SAFETY: no pointers.
-        unsafe { raw::call(libc::SYS_prctl, arguments) }
-    };
+    let own = rustix::thread::capabilities(None)?;
+    rustix::thread::set_capabilities(None, CapabilitySets { inheritable: own.permitted, ..own })?;
     // Until the last one that this kernel knows.
-    for capability in 0..64 {
-        match raise(capability) {
-            Ok(_) => {}
+    for capability in (0..64).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
+        match rustix::thread::configure_capability_in_ambient_set(capability, true) {
+            Ok(()) => {}
             Err(Errno::INVAL) => return Ok(()),
             Err(errno) => return Err(errno),
         }

@@ -11,6 +11,7 @@ use rustix::process::{WaitOptions, getegid, geteuid, waitpid};
 
 use crate::host::probe::{Errno, Namespaces, Step, Unmeasured};
 use crate::sys::linux::calls::{self, Namespace, SingleThread};
+use crate::sys::linux::netlink::{self, nat};
 
 pub(crate) fn namespaces_here() -> Result<Namespaces, Unmeasured> {
     let attempt = Attempt {
@@ -35,6 +36,7 @@ impl Attempt {
             Step::Map => self.map(),
             Step::Net => calls::unshare(Namespace::Net),
             Step::Loopback => loopback(),
+            Step::Redirect => redirect(),
             Step::Mount => mount(),
             Step::Tmpfs => tmpfs(),
             Step::Ipc => calls::unshare(Namespace::Ipc),
@@ -79,6 +81,12 @@ pub(crate) fn loopback() -> Result<(), Raw> {
     let socket =
         rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     calls::loopback_up(socket)
+}
+
+/// Redirects connections of this process's network as that of a jail does.
+fn redirect() -> Result<(), Raw> {
+    let redirection = nat::redirect(nat::Family::V4);
+    netlink::exchange(rustix::net::netlink::NETFILTER, &redirection)
 }
 
 fn mount() -> Result<(), Raw> {

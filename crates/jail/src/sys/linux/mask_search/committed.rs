@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode as Bits, OFlags};
 
-use crate::git::history::{History, head};
 use crate::git::repository::{Repository, git_dir, repository};
 use crate::plan::Mask;
 use crate::spec::{Mode, Spec};
+use ::git::{History, head};
 
 /// Files that are read for this. In a repository with more of them, the rest is masked.
 const MOST: usize = 256;

@@ -15,14 +15,16 @@ use rustix::process::Pid;
 use super::native::{self, Order, PrewarmedInit, SetupError, SpawnOptions};
 use super::process_tree::ProcessTree;
 use super::{bubblewrap, landlock};
+use crate::broker_network::{BrokerSockets, RESOLV_CONF, RESOLV_CONF_TEXT};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider, Streams};
 use crate::plan::{Conflict, Host, Identity, Plan, plan};
 use crate::resources::reached;
 use crate::seccomp::{self, Abi, NotifyOptions, Sockets};
-use crate::spec::{Mode, Network, Spec, View};
+use crate::spec::{Content, Mode, Network, Spec, View};
 use crate::sys::linux::calls;
 use crate::sys::linux::calls::confine;
+use crate::sys::linux::connected_program::ProgramLookup;
 use crate::sys::linux::host::plan_host::with_views;
 use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::limits::cgroups::{CgroupHandles, Cgroups, Unavailable};
@@ -32,6 +34,7 @@ use crate::sys::linux::limits::watchdog::Watchdog;
 use crate::sys::linux::notify::name_guard::{About, NameGuard};
 use crate::sys::linux::setup::steps::text;
 use crate::sys::linux::supervise::Running;
+use crate::sys::linux::supervise::question::Questions;
 use crate::sys::linux::supervise::stop::Stop;
 use crate::sys::linux::terminal::capture::Collectors;
 use crate::sys::linux::terminal::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
@@ -57,8 +60,20 @@ impl Held {
         std::mem::take(&mut self.running.sockets.dialers)
     }
 
+    pub(crate) fn broker_sockets(&mut self) -> Option<BrokerSockets> {
+        self.running.sockets.broker.take()
+    }
+
+    pub(crate) fn program_lookup(&self, diagnostics: OwnedFd) -> Option<ProgramLookup> {
+        ProgramLookup::new(diagnostics, self.running.processes.end())
+    }
+
     pub(crate) fn stop(&mut self) -> Result<Stop, JailError> {
         self.running.stop()
+    }
+
+    pub(crate) fn questions(&mut self) -> Result<Questions, JailError> {
+        self.running.questions()
     }
 
     pub(crate) fn release(mut self) -> Result<Running, JailError> {
@@ -93,6 +108,11 @@ pub(crate) fn hold(
     if provider != Provider::Native && (!spec.listen.is_empty() || spec.dial) {
         let why = "only the native provider makes a network that it can reach into";
         return Err(Conflict::Listen(spec.listen.len() + usize::from(spec.dial), why).into());
+    }
+    if provider != Provider::Native && spec.network == Network::Broker {
+        return Err(
+            Conflict::Broker("only the native provider makes a network that it can reach into").into()
+        );
     }
     match provider {
         Provider::Native => hold_native(early, spec, command, program),
@@ -130,7 +150,7 @@ fn hold_native(
     let mut early = early.filter(|_| own_network);
     let mut options = SpawnOptions { own_network, powerful: true, bare: false };
     let mut degradation = Degradation::default();
-    let mut spec = Cow::Borrowed(spec);
+    let mut spec = with_resolver(spec);
     loop {
         match attempt(early.take(), options, &spec, command, &degradation)? {
             // Root without the power to show files as another user's, or a file system that cannot: still a jail, and it says so.
@@ -155,6 +175,15 @@ fn hold_native(
             }
         }
     }
+}
+
+/// The same spec, with the name of the broker's resolver where the broker is the way out.
+fn with_resolver(spec: &Spec) -> Cow<'_, Spec> {
+    let own = |content: &Content| content.path == Path::new(RESOLV_CONF);
+    if spec.network != Network::Broker || spec.contents.iter().any(own) {
+        return Cow::Borrowed(spec);
+    }
+    Cow::Owned(spec.clone().content(Path::new(RESOLV_CONF), RESOLV_CONF_TEXT.as_bytes()))
 }
 
 /// Features that could not be had, and why.
@@ -218,12 +247,13 @@ fn finish(
         (listener, sockets, first) = (held.listener, held.sockets, Some(held.pid));
         Ok(SpawnedJail { pid: held.pid, terminal: held.terminal, processes: Box::new(held.jail) })
     })?;
+    let redirected = sockets.broker.as_ref().map(|sockets| sockets.transparent.len());
     running.sockets = sockets;
     if let (Some(listener), Some(root), Some(first), Some(about)) = (listener, root, first, about) {
         running.name_guard =
             Some(NameGuard::start(listener, root, first, about).map_err(SetupError::NoProcess)?);
     }
-    Ok((running, enforcement(plan, spec, degradation, resources)))
+    Ok((running, enforcement(plan, network(spec, redirected), degradation, resources)))
 }
 
 fn no_handle() -> SetupError {
@@ -367,7 +397,7 @@ fn programs(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<CStrin
 }
 
 /// Returns the enforcement that was reached. Everything named here was done: the jail would not be held otherwise.
-fn enforcement(plan: &Plan, spec: &Spec, degradation: &Degradation, resources: Reached) -> Enforcement {
+fn enforcement(plan: &Plan, network: Reached, degradation: &Degradation, resources: Reached) -> Enforcement {
     let abi = calls::landlock_abi().unwrap_or(0);
     let files = match abi {
         0 => partial("mount namespace", "the kernel has no Landlock as a second wall"),
@@ -383,16 +413,28 @@ fn enforcement(plan: &Plan, spec: &Spec, degradation: &Degradation, resources: R
     } else {
         files
     };
-    let network = match spec.network {
-        Network::Open if abi < 6 => {
-            partial("the host's, as asked", "abstract sockets of the host can be reached")
-        }
-        Network::Open => full("the host's, as asked; abstract sockets by Landlock"),
-        Network::None | Network::Broker => full("network namespace"),
-    };
     let processes = processes(&plan.identity, degradation.as_root.clone());
     let syscalls = full("seccomp, no new privileges, no capabilities");
     Enforcement { layers: [files, network, syscalls, processes, resources] }
+}
+
+/// Returns the enforcement of the network, which has as many listeners that connections are redirected to.
+fn network(spec: &Spec, redirected: Option<usize>) -> Reached {
+    let abi = calls::landlock_abi().unwrap_or(0);
+    match (spec.network, redirected) {
+        (Network::Open, _) if abi < 6 => {
+            partial("the host's, as asked", "abstract sockets of the host can be reached")
+        }
+        (Network::Open, _) => full("the host's, as asked; abstract sockets by Landlock"),
+        (Network::None, _) | (Network::Broker, None) => full("network namespace"),
+        (Network::Broker, Some(0)) => full(
+            "network namespace; the kernel has no nf_tables to redirect with, so only programs that use the proxy variables reach the broker",
+        ),
+        (Network::Broker, Some(1)) => full(
+            "network namespace, connections of one IP version redirected to the broker, of the other refused",
+        ),
+        (Network::Broker, Some(_)) => full("network namespace, connections redirected to the broker"),
+    }
 }
 
 fn processes(identity: &Identity, as_root: Option<String>) -> Reached {

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::hold::Groups;
+use crate::broker_network::BrokerSockets;
 use crate::plan::{BasePlan, Host, Identity, Plan, SCRATCH, usual};
 use crate::seccomp::Instruction;
 use crate::sys::linux::host::namespaces;
@@ -17,6 +18,7 @@ use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::{Register, Script};
 use crate::sys::linux::init::{Ending, Init, Jail};
 use crate::sys::linux::limits::cgroups::CgroupHandles;
+use crate::sys::linux::setup::broker_network::take_sockets;
 use crate::sys::linux::setup::steps::{Options, Prepared, Step, made, rest, steps, text};
 use crate::sys::linux::setup::{
     self, Checks, Command, DIALERS, EarlyScript, Group, LateScript, RULESET, Streams,
@@ -93,6 +95,8 @@ pub(crate) struct Sockets {
     pub(crate) listeners: Vec<TcpListener>,
     /// Sockets that we connect with; each of the first half speaks IPv4, each of the second IPv6.
     pub(crate) dialers: Vec<OwnedFd>,
+    /// Sockets of the broker.
+    pub(crate) broker: Option<BrokerSockets>,
 }
 
 impl PrewarmedInit {
@@ -171,7 +175,7 @@ fn base(usual: &BasePlan, bare: bool) -> EarlyScript {
 /// The steps that the base has not performed; `None` if it has performed one that does not belong to the plan.
 fn tree_steps(plan: &Plan, ready: &[(PathBuf, OwnedFd)], base: &EarlyScript) -> Option<Vec<Step>> {
     let ready = ready.iter().zip(0..).map(|((path, _), slot)| (path.clone(), slot)).collect();
-    let prepared = Prepared { ready, kept: &plan.kept };
+    let prepared = Prepared { ready, kept: &plan.kept, contents: &plan.contents };
     let mut steps = rest(steps(&plan.skeleton, &plan.mounts, &prepared), &base.steps)?;
     steps.extend(plan.late.iter().cloned().map(made));
     Some(steps)
@@ -204,14 +208,16 @@ fn write_command(script: &mut Script, order: &Order<'_>, plan: &Plan, landlock: 
         ruleset: landlock.then_some(RULESET),
         filter: &order.filter,
         notified: order.notified.as_deref(),
-        checks: Checks { absent: &absent, cut_off: plan.own_network, ..Checks::default() },
+        // Init has tried it before it made every address local.
+        checks: Checks { absent: &absent, cut_off: plan.own_network && !plan.broker, ..Checks::default() },
         programs: &order.programs,
         argv: &order.argv,
         environment: &environment,
         mask: order.mask,
         namespaced: true,
     };
-    setup::init(script, &setup::Sockets { listen: &plan.listen, dial: plan.dial }, &command);
+    let sockets = setup::Sockets { listen: &plan.listen, dial: plan.dial, broker: plan.broker };
+    setup::init(script, &sockets, &command);
 }
 
 /// The streams are the first descriptors that come with the script of a command.
@@ -245,13 +251,14 @@ fn hold(
     listener: Option<OwnedFd>,
     plan: &Plan,
 ) -> Result<NativeJail, SetupError> {
-    let mut handed = handed.into_iter();
+    let mut handed = handed.into_iter().peekable();
     let (command, root) = (handed.next().ok_or(SetupError::Silent)?, handed.next());
     let listeners = handed.by_ref().take(plan.listen.len()).map(TcpListener::from).collect();
     let dialers = handed.by_ref().take(if plan.dial { DIALERS } else { 0 }).collect();
+    let broker = if plan.broker { Some(take_sockets(&mut handed).ok_or(SetupError::Silent)?) } else { None };
     let (pid, terminal) = (init.pid(), handed.next());
     let jail = Jail { init, ending: Ending::Kill, command, root, kept: Box::new(()) };
-    Ok(NativeJail { jail, pid, sockets: Sockets { listeners, dialers }, terminal, listener })
+    Ok(NativeJail { jail, pid, sockets: Sockets { listeners, dialers, broker }, terminal, listener })
 }
 
 /// An environment as the kernel takes it.
@@ -299,6 +306,7 @@ impl std::fmt::Display for Step {
             Self::Device { .. } => "show the device",
             Self::Scratch { .. } | Self::Fresh { .. } => "make private space at",
             Self::Empty { .. } => "hide",
+            Self::Content { .. } => "make the content of",
             Self::Processes { .. } => "mount the jail's processes at",
             Self::Terminals { .. } => "mount the jail's terminals at",
             Self::Lock { .. } => "make read-only",

@@ -191,15 +191,20 @@ fn check_sockets(script: &mut Script, checks: &Checks<'_>) {
         script.refused(libc::SYS_socket, arguments![*family, kind, 0]).accept_any();
     }
     if checks.cut_off {
-        // An address that is reserved for documents. Nothing is sent: connecting a datagram socket looks up the way and no
-        // more.
-        let (family, bytes) = super::kernel_address(([192, 0, 2, 1], 9).into());
-        let address = script.bytes(&bytes);
-        socket(script, family, libc::SOCK_DGRAM, SCRATCH_FD);
-        let unreachable = [Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN];
-        script.refused(libc::SYS_connect, arguments![SCRATCH_FD, address, bytes.len()]).accept(&unreachable);
-        close(script, SCRATCH_FD);
+        check_cut_off(script);
     }
+}
+
+/// No way leads out of the network.
+pub(super) fn check_cut_off(script: &mut Script) {
+    // An address that is reserved for documents. Nothing is sent: connecting a datagram socket looks up the way and no
+    // more.
+    let (family, bytes) = super::kernel_address(([192, 0, 2, 1], 9).into());
+    let address = script.bytes(&bytes);
+    socket(script, family, libc::SOCK_DGRAM, SCRATCH_FD);
+    let unreachable = [Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN];
+    script.refused(libc::SYS_connect, arguments![SCRATCH_FD, address, bytes.len()]).accept(&unreachable);
+    close(script, SCRATCH_FD);
 }
 
 /// Says that every layer is on. Calls that the supervisor is notified of come out of the handle that goes with this.

@@ -10,7 +10,7 @@ use std::ffi::CStr;
 
 use rustix::io::Errno;
 
-use super::steps::{BLANK, MASK_DIRECTORY, MASK_FILE, Options, Step, VOID};
+use super::steps::{BLANK, CONTENT, MASK_DIRECTORY, MASK_FILE, Options, Step, VOID};
 use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::{Register, Script, arguments};
 
@@ -126,6 +126,14 @@ impl Rootfs<'_> {
                 tree(script, ROOT.into(), of, TREE);
                 self.place_as(script, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOEXEC, path);
             }
+            Step::Content { path, bytes } => {
+                file(script, CONTENT, bytes, 0o444);
+                tree(script, ROOT.into(), CONTENT, TREE);
+                let plain = INERT | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_RDONLY;
+                self.place_as(script, plain, path);
+                let name = script.text(CONTENT);
+                script.call(libc::SYS_unlinkat, arguments![ROOT, name, 0]);
+            }
             Step::Processes { path } => {
                 open_context(script, c"proc");
                 mount(script, INERT | libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV, TREE);
@@ -200,6 +208,10 @@ fn file(script: &mut Script, path: &CStr, text: &[u8], mode: u32) {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_CLOEXEC | libc::O_NOFOLLOW;
     script.call(libc::SYS_openat, arguments![ROOT, path, flags, mode]).into(TREE);
     if !text.is_empty() {
+        if text.len() > PAGE {
+            // A write that does not fit would be cut short without an error.
+            script.call(libc::SYS_fallocate, arguments![TREE, 0, 0, text.len()]);
+        }
         let address = script.bytes(text);
         // Into memory of the kernel, all at once.
         script.call(libc::SYS_write, arguments![TREE, address, text.len()]);
@@ -255,6 +267,8 @@ pub(crate) fn enter(script: &mut Script) {
     script.call(libc::SYS_chdir, arguments![top]);
 }
 
+/// Size up to which a write to a private file system succeeds as a whole or fails.
+const PAGE: usize = 4096;
 const FSOPEN_CLOEXEC: u32 = 1;
 const FSMOUNT_CLOEXEC: u32 = 1;
 const FSPICK_CLOEXEC: u32 = 1;

@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString, OsStr};
 use std::hash::{Hash, Hasher};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::plan::{Keeps, Kind, Mount, Skeleton};
 
@@ -31,6 +32,7 @@ pub(crate) enum Step {
     Scratch { path: CString },
     Fresh { path: CString },
     Empty { path: CString, of: CString },
+    Content { path: CString, bytes: Arc<[u8]> },
     Processes { path: CString },
     Terminals { path: CString },
     Lock { path: CString },
@@ -67,6 +69,7 @@ impl Step {
             | Self::Scratch { path }
             | Self::Fresh { path }
             | Self::Empty { path, .. }
+            | Self::Content { path, .. }
             | Self::Processes { path }
             | Self::Terminals { path }
             | Self::Lock { path } => path,
@@ -84,7 +87,9 @@ impl Hash for Step {
 /// An empty file and an empty directory that masks are made of; their names are gone before the command starts.
 pub(crate) const BLANK: &CStr = c".blank";
 pub(crate) const VOID: &CStr = c".void";
-/// The same, and they cannot be opened.
+/// A file with given bytes, before it is mounted; its name is gone at once.
+pub(crate) const CONTENT: &CStr = c".content";
+/// The same as the first two, and they cannot be opened.
 pub(crate) const MASK_FILE: &CStr = c".mask-file";
 pub(crate) const MASK_DIRECTORY: &CStr = c".mask-directory";
 
@@ -95,6 +100,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) ready: Vec<(PathBuf, Slot)>,
     /// Directories in which the changes of layers stay.
     pub(crate) kept: &'a [Keeps],
+    /// Bytes of the contents.
+    pub(crate) contents: &'a [Arc<[u8]>],
 }
 
 /// The steps that make a tree.
@@ -157,6 +164,10 @@ fn mounted(mount: &Mount, all: &[Mount], prepared: &Prepared<'_>) -> Step {
         Kind::Void if holds_others(mount, all) => Step::Fresh { path },
         Kind::Void => Step::Empty { path, of: VOID.to_owned() },
         Kind::Blank => Step::Empty { path, of: BLANK.to_owned() },
+        Kind::Content { number } => {
+            let bytes = prepared.contents.get(number).cloned().unwrap_or_default();
+            Step::Content { path, bytes }
+        }
         Kind::Mask { directory } => {
             let of = if directory { MASK_DIRECTORY } else { MASK_FILE };
             Step::Empty { path, of: of.to_owned() }

@@ -24,6 +24,11 @@ pub(crate) fn is_typed(terminal: BorrowedFd<'_>) -> bool {
     tcgetpgrp(terminal).ok() == own && process_group() == own && session() != own
 }
 
+/// Returns true if this process is in the foreground of a terminal.
+pub(crate) fn is_foreground(terminal: BorrowedFd<'_>) -> bool {
+    tcgetpgrp(terminal).ok().is_some_and(|foreground| Some(foreground) == process_group())
+}
+
 /// The process group of this process, or `None` if its leader lies outside of our process namespace. `rustix::process::getpgrp`
 /// takes it for granted that there is one.
 fn process_group() -> Option<Pid> {
@@ -237,8 +242,14 @@ impl Terminal {
         self.keyboard.pause(true);
     }
 
+    pub(crate) fn lend(&mut self) {
+        self.suspend();
+        self.screen.pause(true);
+    }
+
     pub(crate) fn resume(&mut self) {
         self.suspended = false;
+        self.screen.pause(false);
         self.follow();
     }
 

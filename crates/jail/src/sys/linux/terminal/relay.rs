@@ -144,6 +144,13 @@ impl Relay {
         }
     }
 
+    /// Leaves the caller's terminal to another thread of this process: nothing is read from it or shown on it.
+    pub(crate) fn lend(&mut self) {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.lend();
+        }
+    }
+
     /// Takes the caller's terminal again, with its present size, after this process was continued.
     pub(crate) fn resume(&mut self) -> io::Result<()> {
         if let Some(terminal) = &mut self.terminal {

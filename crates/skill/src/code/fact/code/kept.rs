@@ -1,5 +1,7 @@
 //! Files that a script writes and uses again: what it fetched and starts, what it packed and sends.
 
+use policy::ProgramClass;
+
 use super::super::calls::Does;
 use super::super::{Destination, FactKind};
 use super::{Finder, does};
@@ -39,26 +41,10 @@ impl Finder<'_> {
         let text = |tokens: &Tokens| self.script.fold(tokens).text;
         let Some(first) = words.first() else { return false };
         let interpreted = |word: &str| {
-            let name = word
-                .rsplit('/')
-                .next()
-                .unwrap_or(word)
-                .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            matches!(
-                name,
-                "python"
-                    | "sh"
-                    | "bash"
-                    | "zsh"
-                    | "node"
-                    | "perl"
-                    | "ruby"
-                    | "java"
-                    | "pwsh"
-                    | "powershell"
-                    | "open"
-                    | "msiexec"
-            )
+            let name = word.rsplit('/').next().unwrap_or(word);
+            ProgramClass::Shell.has(name)
+                || ProgramClass::Interpreter.has(name)
+                || matches!(name, "java" | "open" | "msiexec")
         };
         let own = matches!(self.script.source(first), "sys.executable" | "process.execPath");
         let line = text(first);

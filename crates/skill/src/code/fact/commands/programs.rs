@@ -1,6 +1,6 @@
 //! Interprets the words of programs.
 
-use policy::Word;
+use policy::{KnownProgram, ProgramClass, Word};
 
 use super::super::persist::Hold;
 use super::super::{Capture, Channel, Part};
@@ -33,29 +33,25 @@ pub(super) enum Habit {
 
 /// Returns the class of a program.
 pub(super) fn habit(name: &str) -> Habit {
-    match name {
-        "curl" | "wget" | "http" | "https" | "xh" | "curlie" => Habit::Web,
-        "env" | "printenv" | "set" | "export" | "declare" => Habit::Environment,
-        "nc" | "ncat" | "netcat" | "socat" | "telnet" => Habit::Send(Channel::Socket),
-        "scp" | "sftp" | "rsync" | "ftp" | "lftp" | "rclone" | "aws" | "gsutil" | "gh" | "croc" => {
-            Habit::Send(Channel::Files)
-        }
-        "mail" | "mailx" | "mutt" | "sendmail" | "msmtp" | "swaks" => Habit::Send(Channel::Mail),
-        "dig" | "nslookup" | "host" | "drill" | "ping" | "getent" => Habit::Lookup,
-        "base64" | "xxd" | "openssl" | "gunzip" | "zcat" | "base32" | "uudecode" => Habit::Decode,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "python" | "python3" | "node" | "perl" | "ruby" | "php"
-        | "eval" | "source" | "osascript" | "bun" | "deno" => Habit::Interpreter,
-        "crontab" | "systemctl" | "launchctl" | "schtasks" | "at" | "reg" | "update-rc.d" => Habit::Schedule,
-        "dscl" => Habit::PasswordCheck,
-        "screencapture" | "scrot" | "gnome-screenshot" => Habit::Capture(Capture::Screen),
-        "pbpaste" | "xclip" | "wl-paste" | "xsel" => Habit::Capture(Capture::Clipboard),
-        "ls" | "chmod" | "chown" | "mkdir" | "touch" | "test" | "[" | "[[" | "stat" | "rm" | "ssh"
-        | "ssh-keygen" | "ssh-add" | "find" | "cd" | "git" | "echo" | "printf" | "du" | "file"
-        | "realpath" | "basename" | "dirname" | "ssh-copy-id" | "docker" | "vim" | "vi" | "nano" | "code"
-        | "open" | "which" | "kubectl" | "terraform" | "helm" | "rmdir" | "unlink" | "pushd" | "shred"
-        | "claude" | "codex" => Habit::Names,
-        _ => Habit::Other,
-    }
+    let Some(program) = KnownProgram::called(name) else { return Habit::Other };
+    let habits = [
+        (ProgramClass::Web, Habit::Web),
+        (ProgramClass::Environment, Habit::Environment),
+        (ProgramClass::Socket, Habit::Send(Channel::Socket)),
+        (ProgramClass::Transfer, Habit::Send(Channel::Files)),
+        (ProgramClass::Mail, Habit::Send(Channel::Mail)),
+        (ProgramClass::LooksUp, Habit::Lookup),
+        (ProgramClass::Decodes, Habit::Decode),
+        (ProgramClass::Shell, Habit::Interpreter),
+        (ProgramClass::Interpreter, Habit::Interpreter),
+        (ProgramClass::Schedules, Habit::Schedule),
+        (ProgramClass::Passwords, Habit::PasswordCheck),
+        (ProgramClass::Screen, Habit::Capture(Capture::Screen)),
+        (ProgramClass::Clipboard, Habit::Capture(Capture::Clipboard)),
+        (ProgramClass::Names, Habit::Names),
+    ];
+    let habit = habits.iter().find(|(class, _)| program.is(*class)).map(|(_, habit)| *habit);
+    habit.unwrap_or(if matches!(name, "eval" | "source") { Habit::Interpreter } else { Habit::Other })
 }
 
 /// The language of what a program is given to run, if that is not a shell's.
@@ -205,7 +201,7 @@ pub(super) fn remote(name: &str, words: &[Word]) -> Option<String> {
             (target.contains("://") || target.contains(':')).then(|| (*target).to_owned())
         }
         "gh" => (operands.first() == Some(&"gist")).then(|| String::from("gist.github.com")),
-        "mail" | "mailx" | "mutt" | "sendmail" | "msmtp" | "swaks" => {
+        _ if ProgramClass::Mail.has(name) => {
             operands.iter().find_map(|word| word.split_once('@')).map(|(_, host)| host.to_owned())
         }
         "ftp" | "lftp" | "croc" => operands.first().map(|host| (*host).to_owned()),

@@ -1,6 +1,6 @@
 //! Evaluates commands that only print: `echo`, `printf`, and those that turn one text into another.
 
-use std::ops::Range;
+use shell::tree::{Argument, Item, Kind, List, Pipeline, Word};
 
 use super::{MAX_VALUE, Reader, word};
 
@@ -8,8 +8,8 @@ use super::{MAX_VALUE, Reader, word};
 const MAX_STAGES: usize = 8;
 
 /// Returns the output of a pipeline, if all of it is written there.
-pub(super) fn printed(reader: &Reader<'_>, inner: Range<usize>, depth: u32) -> Option<String> {
-    let stages = stages(reader, inner, depth)?;
+pub(super) fn printed(reader: &Reader<'_>, list: &List, depth: u32) -> Option<String> {
+    let stages = stages(reader, list, depth)?;
     let (first, rest) = stages.split_first()?;
     let mut text = spoken(first)?;
     for stage in rest {
@@ -22,36 +22,23 @@ pub(super) fn printed(reader: &Reader<'_>, inner: Range<usize>, depth: u32) -> O
 }
 
 /// The words of each program, where all of them are known.
-fn stages(reader: &Reader<'_>, inner: Range<usize>, depth: u32) -> Option<Vec<Vec<String>>> {
-    let bytes = reader.text.as_bytes();
-    let mut stages = vec![Vec::new()];
-    let mut at = inner.start;
-    while at < inner.end {
-        match bytes[at] {
-            b' ' | b'\t' | b'\n' => at += 1,
-            b'|' if stages.len() < MAX_STAGES => {
-                stages.push(Vec::new());
-                at += 1;
-            }
-            b'<' if reader.text[at..].starts_with("<<<") => {
-                // The input of a program comes before it.
-                let from = at + 3 + reader.text[at + 3..].len() - reader.text[at + 3..].trim_start().len();
-                let word = word::read(reader, from..inner.end, depth);
-                let handed = vec![String::from("echo"), word.value?];
-                let last = stages.len() - 1;
-                stages.insert(last, handed);
-                at = word.end.max(at + 4);
-            }
-            b';' | b'&' | b'(' | b')' | b'<' | b'>' | b'|' => return None,
-            _ => {
-                let word = word::read(reader, at..inner.end, depth);
-                if word.end <= at || word.end > inner.end {
-                    return None;
-                }
-                at = word.end;
-                stages.last_mut()?.push(word.value?);
-            }
+fn stages(reader: &Reader<'_>, list: &List, depth: u32) -> Option<Vec<Vec<String>>> {
+    let [Item { pipelines, background: false, .. }] = &list.items[..] else { return None };
+    let [(_, Pipeline { commands, .. })] = &pipelines[..] else { return None };
+    let value = |word: &Word| word::expand(reader, word, depth).value;
+    let mut stages = Vec::new();
+    for (command, _) in Some(commands).filter(|commands| commands.len() <= MAX_STAGES)? {
+        let Kind::Simple { assignments, words } = &command.kind else { return None };
+        for redirect in &command.redirects {
+            // The input of a program comes before it.
+            let text = Some(&redirect.target).filter(|_| redirect.operator == "<<<");
+            stages.push(vec![String::from("echo"), value(text?)?]);
         }
+        let words = words.iter().map(|word| match word {
+            Argument::Word(word) => value(word),
+            Argument::Array(_) => None,
+        });
+        stages.push(words.collect::<Option<_>>().filter(|_| assignments.is_empty())?);
     }
     Some(stages)
 }

@@ -23,8 +23,8 @@ use super::known::Identity;
 use super::path::{STRAIGHT, kind};
 use super::{Shared, spawn};
 use crate::git::commit_record::{BegunRun, CommitRecord, Recorded};
-use crate::git::history::{Answer, History, NewCommits, ObjectId, tips};
 use crate::launch::ProtectedCommit;
+use ::git::{Answer, History, NewCommits, ObjectId, tips};
 
 /// Repositories that existed when the command started, and directories that it made for new ones.
 pub(super) struct References {

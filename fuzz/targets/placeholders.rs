@@ -1,0 +1,4 @@
+//! `placeholders` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::placeholders(bytes));
