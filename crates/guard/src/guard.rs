@@ -172,6 +172,12 @@ impl Guard {
         })
     }
 
+    /// Decides about a connection, with the answers of the session. It never asks and never records.
+    pub fn decide_connection(&self, endpoint: &Endpoint) -> Decision {
+        let request = Request { tool: &self.own.tool, want: Want::Connect(endpoint) };
+        self.chain().decide(&request, &self.session.answers())
+    }
+
     /// Judges an access to a file, with everything that led to it. Nothing is asked, recorded or opened.
     ///
     /// A relative path is completed from `from`.

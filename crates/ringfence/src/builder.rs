@@ -17,6 +17,7 @@ use policy::{
     Chain, Code, Cover, Effect, Floor, Link, Policy, Reason, Request, Shown, ToolName, ToolSet, Want,
 };
 
+use crate::jailed::PrepareEgress;
 use crate::preset;
 use crate::sandbox::{Parts, Sandbox};
 
@@ -136,6 +137,9 @@ pub enum BuildError {
     /// A jail shows the state directory, so that commands could read or change the ledger.
     #[error("the state directory {} can be seen in the jail; choose one outside of the workspace", Shown::path(.0))]
     StateInSight(PathBuf),
+    /// A jail has the broker's network, and there is no policy for hosts.
+    #[error("a jail has the broker's network, which needs a policy file: call `SandboxBuilder::policy_file`")]
+    NoBroker,
     /// A tool or profile is not known.
     #[error("cannot make the tool set")]
     Tools(#[from] policy::ToolError),
@@ -152,6 +156,7 @@ pub(crate) struct CompiledPolicy {
     pub(crate) tool_specs: Vec<(ToolName, Spec)>,
     pub(crate) provider: Choice,
     pub(crate) ledger: PathBuf,
+    pub(crate) egress: Option<Arc<dyn PrepareEgress>>,
 }
 
 /// The directories and variables that a policy is compiled for.
@@ -403,7 +408,7 @@ impl SharedParts {
     }
 
     fn parts(&self, compiled: CompiledPolicy) -> Parts {
-        let CompiledPolicy { chain, mut tools, spec, tool_specs, provider, .. } = compiled;
+        let CompiledPolicy { chain, mut tools, spec, tool_specs, provider, egress, .. } = compiled;
         let (spec, tool_specs) = self.change_jails(spec, tool_specs);
         let mut chain = chain.forbidden_by(self.own.clone());
         if let Some(bound) = &self.tools {
@@ -424,6 +429,7 @@ impl SharedParts {
             cover: self.cover,
             sink: Arc::clone(&self.sink),
             spill: self.spill.clone(),
+            egress,
         }
     }
 }

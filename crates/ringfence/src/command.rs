@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use guard::{Abort, Guard, Permit, Refusal};
 use jail::environment::{self, Refused, Wanted};
-use jail::{End, Spec};
+use jail::{End, Network, Spec};
 use policy::{Arguments, Execution, Shown, ToolName};
 use shell::{Dialect, Surroundings};
 
 use crate::approved::{Approved, directory};
-use crate::job::{Job, JobRequest, Snapshot, StartError, Status};
+use crate::jailed::{PrepareEgress, SessionEgress};
+use crate::job::{Admission, Job, JobRequest, Snapshot, StartError, Status};
 use crate::journal::Journal;
 use crate::session::{PROFILE, Session};
 
@@ -36,13 +37,15 @@ pub struct Task<'a> {
 }
 
 /// A command that was allowed and has not started.
-#[derive(Debug)]
 #[must_use]
 pub struct AdmittedTask {
     permit: Permit,
     approved: Approved,
     spec: Spec,
     order: JobRequest,
+    guard: Guard,
+    /// Variables that the agent asked for.
+    variables: Vec<(String, String)>,
 }
 
 impl AdmittedTask {
@@ -149,12 +152,13 @@ impl Session {
         order.input = task.input.to_vec();
         order.wall_clock = Some(task.wall_clock);
         order.idle = task.idle;
-        Ok(AdmittedTask { permit, approved, spec, order })
+        let (guard, variables) = (guard.clone(), task.variables.to_vec());
+        Ok(AdmittedTask { permit, approved, spec, order, guard, variables })
     }
 
     /// Starts a command that was admitted, if the directory and the programs are still those that were approved.
     pub fn launch(&self, admitted: AdmittedTask, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
-        let AdmittedTask { permit, approved, spec, mut order } = admitted;
+        let AdmittedTask { permit, approved, spec, mut order, guard, variables } = admitted;
         if abort.is_aborted() {
             return Err(NotStarted::Aborted);
         }
@@ -163,12 +167,30 @@ impl Session {
         let by = self.by();
         let journal = Journal::new(Arc::clone(&self.parts().sink), permit.id(), PROFILE);
         let journal = journal.on_behalf_of(by.session, by.agent);
+        let egress = self.egress(&guard, &variables, &spec)?;
         let provider = self.parts().provider;
-        let started = self.jobs().start_approved(provider, spec, order, journal, Some(approved));
+        let admission = Some(Admission { approved, egress });
+        let started = self.jobs().start_admitted(provider, spec, order, journal, admission);
         started.map_err(|error| match error {
             StartError::Changed(path) => NotStarted::Changed(path),
             error => error.into(),
         })
+    }
+
+    /// Prepares the way out of a jail that has the broker's network.
+    fn egress(
+        &self,
+        guard: &Guard,
+        variables: &[(String, String)],
+        spec: &Spec,
+    ) -> Result<Option<SessionEgress>, StartError> {
+        let wanted = self.parts().egress.as_ref().filter(|_| spec.network == Network::Broker);
+        let prepare = |egress: &Arc<dyn PrepareEgress>| {
+            let mut spec = spec.clone();
+            let open = egress.prepare(guard, variables, &mut spec).map_err(StartError::Egress)?;
+            Ok(SessionEgress { spec, open, is_optional: egress.is_optional() })
+        };
+        wanted.map(prepare).transpose()
     }
 }
 

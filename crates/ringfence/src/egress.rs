@@ -12,31 +12,43 @@ use std::path::Path;
 use std::sync::Arc;
 
 use broker::{
-    Broker, Credentials, CredentialsSettings, FindProgram, Limits, Program, ProxyCredentials, ProxyProtocol,
-    Report, Roots, SecretError, SecretName, SecretStore, Sockets, UpstreamProxy,
+    Broker, Credentials, CredentialsSettings, FindProgram, Gate, Limits, Program, ProxyCredentials,
+    ProxyProtocol, Report, Roots, SecretError, SecretName, SecretStore, Sockets, UpstreamProxy,
 };
 use config::Settings;
+use guard::{Abort, Guard};
 use jail::broker_network::{BrokerSockets, PROXY, ProgramLookup};
 use jail::environment::Wanted;
-use jail::{Held, Questions, Spec};
-use policy::{Code, ProxyAddress, ProxyScheme, Route, SecretSource, Shown, ToolName};
+use jail::{Held, Spec};
+use policy::{Code, ProxyAddress, ProxyScheme, Route, SecretSource, Shown};
 
 pub use gate::{HostAnswer, HostApprover, HostQuestion, entry as host_entry};
 
 use crate::denied::DeniedAction;
+use crate::jailed::{CloseEgress, OpenEgress, PrepareEgress};
 use crate::journal::Journal;
 use crate::run::{Host, RunError};
-use gate::{HostGate, Person};
+use gate::{HostGate, Person, SessionGate};
 
 /// Largest file of certificates that is read.
 const MAX_CERTIFICATES: u64 = 16 << 20;
+
+/// Decides about the hosts of a command.
+pub(crate) enum Authority {
+    /// The policy alone.
+    Policy,
+    /// The policy, and a person at the terminal of the command.
+    Terminal(Arc<dyn HostApprover>),
+    /// The guard of a session, until the command ends.
+    Session(Guard, Abort),
+}
 
 /// The way out of a command that has not started.
 pub(crate) struct Egress {
     policy: Arc<Settings>,
     credentials: Credentials,
     upstream: Option<UpstreamProxy>,
-    approver: Option<Arc<dyn HostApprover>>,
+    authority: Authority,
     missing: Vec<String>,
 }
 
@@ -54,7 +66,7 @@ impl Egress {
         policy: &Arc<Settings>,
         (host, typed): (&Host, &[Wanted]),
         recipe: Vec<Route>,
-        approver: Option<Arc<dyn HostApprover>>,
+        authority: Authority,
         spec: &mut Spec,
     ) -> Result<Self, RunError> {
         let roots = Roots { extra: extra_roots(policy)? };
@@ -77,35 +89,26 @@ impl Egress {
         let missing = missing
             .map(|(name, why)| format!("requests that need the secret {name} are refused: {why}"))
             .collect();
-        Ok(Self { policy: Arc::clone(policy), credentials, upstream, approver, missing })
+        Ok(Self { policy: Arc::clone(policy), credentials, upstream, authority, missing })
     }
 
     /// Starts the broker on the sockets of a jail that stands.
     pub(crate) fn open(self, jail: &mut Held, journal: &Journal) -> Result<RunningEgress, RunError> {
         let mut sockets =
             jail.broker_sockets().ok_or_else(|| RunError::new("the jail has no sockets for the broker"))?;
-        let questions = match &self.approver {
-            Some(_) => Some(jail.questions().map_err(|error| RunError::from(&error))?),
-            None => None,
-        };
         let programs = sockets.diagnostics.take().and_then(|socket| jail.program_lookup(socket));
-        self.start(sockets, programs, questions, journal)
-    }
-
-    fn start(
-        self,
-        sockets: BrokerSockets,
-        programs: Option<ProgramLookup>,
-        questions: Option<Questions>,
-        journal: &Journal,
-    ) -> Result<RunningEgress, RunError> {
-        let Self { policy, credentials, upstream, approver, .. } = self;
-        let tool = ToolName::parse("exec")
-            .map_err(|error| RunError::new("the name of the tool `exec` cannot be used").because(&error))?;
-        let person = approver.zip(questions).map(|(approver, questions)| Person { approver, questions });
+        let Self { policy, credentials, upstream, authority, .. } = self;
+        let gate: Arc<dyn Gate> = match authority {
+            Authority::Policy => Arc::new(HostGate::new(Arc::clone(&policy), None)),
+            Authority::Terminal(approver) => {
+                let questions = jail.questions().map_err(|error| RunError::from(&error))?;
+                Arc::new(HostGate::new(Arc::clone(&policy), Some(Person { approver, questions })))
+            }
+            Authority::Session(guard, abort) => Arc::new(SessionGate::new(Arc::clone(&policy), guard, abort)),
+        };
         let hosts = policy.host_addresses().to_vec();
         let settings = broker::Settings {
-            gate: Arc::new(HostGate::new(Arc::clone(&policy), tool, person)),
+            gate,
             credentials,
             hosts,
             upstream,
@@ -143,9 +146,55 @@ impl RunningEgress {
     }
 }
 
+/// The ways out of the commands of sessions, under one policy.
+pub(crate) struct PolicyEgress {
+    pub(crate) policy: Arc<Settings>,
+    pub(crate) host: Host,
+    /// True if only a built-in profile wants the broker's network.
+    pub(crate) is_optional: bool,
+}
+
+impl PrepareEgress for PolicyEgress {
+    fn prepare(
+        &self,
+        guard: &Guard,
+        variables: &[(String, String)],
+        spec: &mut Spec,
+    ) -> Result<OpenEgress, String> {
+        let typed =
+            variables.iter().map(|(name, value)| Wanted { name: name.into(), value: Some(value.into()) });
+        let typed: Vec<_> = typed.collect();
+        let abort = Abort::new();
+        let authority = Authority::Session(guard.clone(), abort.clone());
+        let egress = Egress::prepare(&self.policy, (&self.host, &typed), Vec::new(), authority, spec);
+        let egress = egress.map_err(|error| error.to_string())?;
+        Ok(Box::new(move |jail, journal| {
+            let missing = egress.missing.clone();
+            let running = egress.open(jail, journal).map_err(|error| error.to_string())?;
+            let close: CloseEgress = Box::new(move || {
+                // A question of a command that has ended is withdrawn.
+                abort.abort();
+                let refused = denied(&running.stop()).into_iter().map(|(action, _)| line(&action));
+                missing.into_iter().chain(refused).collect()
+            });
+            Ok(close)
+        }))
+    }
+
+    fn is_optional(&self) -> bool {
+        self.is_optional
+    }
+}
+
 /// Returns the refused connections of a run, with their codes, for its summary.
 pub(crate) fn denied(report: &Report) -> Vec<(DeniedAction, Code)> {
     report.refusals.iter().map(|refused| (denied_host(refused), refused.code)).collect()
+}
+
+/// Returns the line about a refused host for the notes of a command.
+fn line(DeniedAction { object, by, allow, .. }: &DeniedAction) -> String {
+    let remedy = if allow.is_empty() { String::new() } else { format!("; to allow it: {allow}") };
+    format!("connection to {object} refused: {by}{remedy}")
 }
 
 /// Describes a refused host. The setting that would allow it is empty if there is none: a host may be out of reach.

@@ -2,11 +2,48 @@
 
 use std::io;
 
+use guard::Guard;
 use jail::bridge::{Bridges, Closed, Doors, Port};
 use jail::{
     Choice, Command, Early, Enforcement, GitStateSnapshot, Held, JailError, Outcome, Provider,
     RemovedInstruction, Running, Spec, Stop,
 };
+
+use crate::journal::Journal;
+
+/// Opens the way out of a jail that stands, and returns the step that closes it.
+pub(crate) type OpenEgress = Box<dyn FnOnce(&mut Held, &Journal) -> Result<CloseEgress, String> + Send>;
+
+/// Closes the way out of a jail, and returns a line for each refused host.
+pub(crate) type CloseEgress = Box<dyn FnOnce() -> Vec<String> + Send>;
+
+/// Makes ways out for the commands of a session.
+pub(crate) trait PrepareEgress: Send + Sync {
+    /// Prepares the way out of a command, and adds to the spec what programs inside need for it. `guard` decides about hosts, and
+    /// `variables` are those that the agent asked for.
+    fn prepare(
+        &self,
+        guard: &Guard,
+        variables: &[(String, String)],
+        spec: &mut Spec,
+    ) -> Result<OpenEgress, String>;
+
+    /// Returns true if a command may go without a network where no provider has that of the broker.
+    fn is_optional(&self) -> bool;
+}
+
+/// The way out of one command of a session.
+pub(crate) struct SessionEgress {
+    /// The spec with everything that the way out adds.
+    pub(crate) spec: Spec,
+    pub(crate) open: OpenEgress,
+    /// True if the command may go without a network where no provider has that of the broker.
+    pub(crate) is_optional: bool,
+}
+
+/// Note on a jail without the broker's network.
+pub(crate) const NO_BROKER: &str =
+    "this provider has no broker's network: the command has none; `ringfence doctor` says why";
 
 /// A jail that was made. The command waits; dropping this ends it.
 pub(crate) struct HeldJail {

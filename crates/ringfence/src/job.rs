@@ -32,6 +32,7 @@ pub use output::{Amount, KeptOutput, LastLines, Piece, Snapshot};
 pub use spill::{SpillError, Spills, TruncationCause};
 
 use crate::approved::Approved;
+use crate::jailed::SessionEgress;
 use crate::journal::Journal;
 
 use output::Output;
@@ -97,6 +98,9 @@ pub enum StartError {
     /// There is no jail for it.
     #[error("{0}")]
     Jail(JailError),
+    /// The way out of its jail cannot be made.
+    #[error("the command has no way out of its jail, so it does not run: {0}")]
+    Egress(String),
     /// It cannot be recorded.
     #[error("the command cannot be recorded, so it does not run: {0}")]
     Unrecorded(#[from] AuditError),
@@ -155,6 +159,14 @@ pub struct Job {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// Conditions of a command that a guard has admitted.
+pub(crate) struct Admission {
+    /// Directory and programs, which must be unchanged when the command starts.
+    pub(crate) approved: Approved,
+    /// The way out of its jail, where the jail has the broker's network.
+    pub(crate) egress: Option<SessionEgress>,
+}
+
 /// State that a job shares with its thread.
 struct Shared {
     outputs: [Mutex<Output>; 2],
@@ -172,7 +184,7 @@ pub(crate) fn start(
     mut spec: Spec,
     order: JobRequest,
     journal: Journal,
-    approved: Option<Approved>,
+    admission: Option<Admission>,
 ) -> Result<Arc<Job>, StartError> {
     if let Some(spills) = &order.spills {
         spills.check(&spec)?;
@@ -181,7 +193,7 @@ pub(crate) fn start(
     spec.limits.idle = shorter(spec.limits.idle, order.idle);
     let shared = Arc::new(Shared::new(&order));
     let line = order.line.clone();
-    let thread = follow::spawn(&id, &shared, choice, spec, order, (journal, approved))?;
+    let thread = follow::spawn(&id, &shared, choice, spec, order, (journal, admission))?;
     let (started, began) = (SystemTime::now(), Instant::now());
     Ok(Arc::new(Job { shared, id, line, started, began, thread: Mutex::new(Some(thread)) }))
 }

@@ -1,12 +1,14 @@
 //! The policy of a sandbox from a policy file: the chain that `ringfence check` asks, and the jail that `ringfence run` makes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use config::{Files, JailSettings, Places, Problem, Problems, Scope, Settings, Wish, project_file};
 use jail::Choice;
 use policy::{Code, Shown};
 
 use crate::builder::{BuildError, CompiledPolicy, Surroundings};
+use crate::egress::PolicyEgress;
 use crate::run::{Host, HostSpec};
 
 /// A policy, and what it says about single agents.
@@ -77,8 +79,19 @@ fn compile_for(policy: Settings, host: &Host) -> Result<CompiledPolicy, BuildErr
     let tool_specs = specs.collect::<Result<_, BuildError>>()?;
     let provider = provider(&settings)?;
     let policy = policy.in_mode(mode)?;
-    let Settings { chain, tools, .. } = policy;
-    Ok(CompiledPolicy { chain, tools, spec: built.spec, tool_specs, provider, ledger: built.ledger })
+    let is_optional =
+        settings.network_rule.is_none() && own.iter().all(|(own, _)| own.network_rule.is_none());
+    let (chain, tools) = (policy.chain.clone(), policy.tools.clone());
+    let egress = PolicyEgress { policy: Arc::new(policy), host: host.clone(), is_optional };
+    Ok(CompiledPolicy {
+        chain,
+        tools,
+        spec: built.spec,
+        tool_specs,
+        provider,
+        ledger: built.ledger,
+        egress: Some(Arc::new(egress)),
+    })
 }
 
 fn provider(settings: &JailSettings) -> Result<Choice, BuildError> {

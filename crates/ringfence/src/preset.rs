@@ -36,6 +36,7 @@ pub(crate) fn compile(
         tool_specs: Vec::new(),
         provider: Choice::Auto,
         ledger: around.state.join("ledger.jsonl"),
+        egress: None,
     })
 }
 

@@ -8,10 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use audit::{AuditError, Sink};
 use guard::{Approver, Failed};
-use jail::{Choice, Mode, Spec};
+use jail::{Choice, Mode, Network, Spec};
 use policy::{Chain, Cover, ToolName, ToolSet};
 
 use crate::builder::{BuildError, SandboxBuilder};
+use crate::jailed::PrepareEgress;
 use crate::session::Session;
 
 /// The parts of a sandbox. [`SandboxBuilder`] puts them together, so that none of them contradicts another.
@@ -36,6 +37,8 @@ pub(crate) struct Parts {
     pub(crate) sink: Arc<dyn Sink>,
     /// A directory for output that is too long to be returned. No view of a jail may show it.
     pub(crate) spill: PathBuf,
+    /// The way out of jails with the broker's network.
+    pub(crate) egress: Option<Arc<dyn PrepareEgress>>,
 }
 
 impl Parts {
@@ -45,11 +48,14 @@ impl Parts {
         own.map_or(&self.spec, |(_, spec)| spec)
     }
 
-    /// Refuses parts whose jails show the directory for long output.
+    /// Refuses parts whose jails show the directory for long output, or wait for a broker that no part has.
     pub(crate) fn checked(self) -> Result<Arc<Self>, BuildError> {
-        let mut specs = std::iter::once(&self.spec).chain(self.tool_specs.iter().map(|(_, spec)| spec));
-        if specs.any(|spec| spec.mode_at(&self.spill).is_some_and(Mode::shows_host)) {
+        let specs = || std::iter::once(&self.spec).chain(self.tool_specs.iter().map(|(_, spec)| spec));
+        if specs().any(|spec| spec.mode_at(&self.spill).is_some_and(Mode::shows_host)) {
             return Err(BuildError::StateInSight(self.spill));
+        }
+        if self.egress.is_none() && specs().any(|spec| spec.network == Network::Broker) {
+            return Err(BuildError::NoBroker);
         }
         Ok(Arc::new(self))
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use broker::{Gate, Program, Question};
 use config::{Scope, Settings};
+use guard::{Abort, Guard, Refusal};
 use policy::{
     Code, Decision, Effect, Endpoint, HostIndex, HostSet, Reason, Request, Rule, Subject, ToolName, Want,
     sets_containing,
@@ -82,8 +83,8 @@ struct Answers {
 }
 
 impl HostGate {
-    pub(super) fn new(policy: Arc<Settings>, tool: ToolName, person: Option<Person>) -> Self {
-        Self { policy, tool, person, answers: Mutex::default() }
+    pub(super) fn new(policy: Arc<Settings>, person: Option<Person>) -> Self {
+        Self { policy, tool: ToolName::exec(), person, answers: Mutex::default() }
     }
 
     /// Returns the answer that was given about an endpoint.
@@ -132,18 +133,7 @@ impl Gate for HostGate {
     }
 
     fn names_port(&self, endpoint: &Endpoint) -> bool {
-        let rules = self.policy.rules.rules().iter();
-        let for_tool = |rule: &&Rule| rule.tool.as_ref().is_none_or(|tool| tool.matches(self.tool.as_str()));
-        // A project can narrow a host to a port; that must not open the port for other protocols.
-        let projects = self.policy.sources.iter().filter(|source| source.scope == Scope::Project);
-        let projects: Vec<_> = projects.map(|source| source.path.clone()).collect();
-        let of_project =
-            |rule: &Rule| rule.reason.rule.as_ref().is_some_and(|own| projects.contains(&own.file));
-        let mut allowed =
-            rules.filter(|rule| rule.effect == Effect::Allow && !of_project(rule)).filter(for_tool);
-        self.answers().ports.contains(endpoint)
-            || allowed
-                .any(|rule| matches!(&rule.subject, Subject::Host(pattern) if pattern.names_port(endpoint)))
+        self.answers().ports.contains(endpoint) || names_port(&self.policy, &self.tool, endpoint)
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<(), Reason> {
@@ -169,6 +159,67 @@ impl Gate for HostGate {
                 refused(Code::AnsweredNo, "a person said no")
             }
             HostAnswer::Expired => refused(Code::AskUnanswered, "the question expired without an answer"),
+        }
+    }
+}
+
+/// Returns true if a rule for a tool names the port of an endpoint.
+fn names_port(policy: &Settings, tool: &ToolName, endpoint: &Endpoint) -> bool {
+    let rules = policy.rules.rules().iter();
+    let for_tool = |rule: &&Rule| rule.tool.as_ref().is_none_or(|named| named.matches(tool.as_str()));
+    // A project can narrow a host to a port; that must not open the port for other protocols.
+    let projects = policy.sources.iter().filter(|source| source.scope == Scope::Project);
+    let projects: Vec<_> = projects.map(|source| source.path.clone()).collect();
+    let of_project = |rule: &Rule| rule.reason.rule.as_ref().is_some_and(|own| projects.contains(&own.file));
+    let mut allowed = rules.filter(|rule| rule.effect == Effect::Allow && !of_project(rule)).filter(for_tool);
+    allowed.any(|rule| matches!(&rule.subject, Subject::Host(pattern) if pattern.names_port(endpoint)))
+}
+
+/// The guard of a tool: its chain, the answers of its session, and the session's approver.
+pub(super) struct SessionGate {
+    policy: Arc<Settings>,
+    guard: Guard,
+    /// Withdraws the questions of a command that has ended.
+    abort: Abort,
+    /// Hosts and ports that a person said yes to while this command ran.
+    ports: Mutex<HashSet<Endpoint>>,
+}
+
+impl SessionGate {
+    pub(super) fn new(policy: Arc<Settings>, guard: Guard, abort: Abort) -> Self {
+        Self { policy, guard, abort, ports: Mutex::default() }
+    }
+
+    fn ports(&self) -> MutexGuard<'_, HashSet<Endpoint>> {
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Gate for SessionGate {
+    fn decide(&self, endpoint: &Endpoint) -> Decision {
+        self.guard.decide_connection(endpoint)
+    }
+
+    fn names_port(&self, endpoint: &Endpoint) -> bool {
+        let answered = || {
+            let decided = self.guard.decide_connection(endpoint);
+            matches!(decided, Decision::Allow(reason) if reason.code == Code::SessionAnswer)
+        };
+        self.ports().contains(endpoint) || names_port(&self.policy, self.guard.tool(), endpoint) || answered()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<(), Reason> {
+        let endpoint = question.endpoint;
+        match self.guard.connect(endpoint, &self.abort) {
+            Ok(_) => {
+                self.ports().insert(endpoint.clone());
+                Ok(())
+            }
+            Err(Refusal::Denied(denied)) => {
+                let reason = Reason::new(denied.code, denied.reason).by(denied.rule);
+                Err(reason.remedy(remedy(endpoint)))
+            }
+            Err(error) => Err(Reason::new(Code::LedgerUnwritable, error.to_string())),
         }
     }
 }

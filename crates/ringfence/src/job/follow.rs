@@ -6,12 +6,14 @@ use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use audit::AuditError;
-use jail::{Capture, Choice, Command, JailError, Network, Outcome, RemovedInstruction, Spec, Streams};
+use jail::{Capture, Choice, Command, JailError, Network, Outcome, RemovedInstruction, Spec, Stop, Streams};
 use policy::Shown;
 
-use super::{JobOutcome, JobRequest, Shared, StartError, Status};
+use super::{Admission, JobOutcome, JobRequest, Shared, StartError, Status};
 use crate::approved::Approved;
-use crate::jailed::{HeldJail, HoldError, ReleaseError, RunningJail};
+use crate::jailed::{
+    CloseEgress, HeldJail, HoldError, NO_BROKER, OpenEgress, ReleaseError, RunningJail, SessionEgress,
+};
 use crate::journal::{Journal, StartedJail};
 
 /// Starts the thread. Returns when the command was released, or with the reason why it was not.
@@ -19,17 +21,19 @@ pub(super) fn spawn(
     id: &str,
     shared: &Arc<Shared>,
     choice: Choice,
-    mut spec: Spec,
+    spec: Spec,
     order: JobRequest,
-    (journal, approved): (Journal, Option<Approved>),
+    (journal, admission): (Journal, Option<Admission>),
 ) -> Result<JoinHandle<()>, StartError> {
-    // No broker serves the commands of a session. Connections into a network that waits for one would hang.
-    if spec.network == Network::Broker {
-        spec.network = Network::None;
+    let (approved, egress) =
+        admission.map_or((None, None), |admission| (Some(admission.approved), admission.egress));
+    // Connections into a network that waits for a broker would hang.
+    if spec.network == Network::Broker && egress.is_none() {
+        return Err(StartError::Egress("no policy on hosts came with the command".to_owned()));
     }
     let (tell, told) = mpsc::sync_channel(1);
     let follower = Follower { shared: Arc::clone(shared), journal, approved };
-    let body = move || follower.follow(choice, &spec, order, &tell);
+    let body = move || follower.follow(choice, spec, order, egress, &tell);
     let thread = thread::Builder::new().name(id.to_owned()).spawn(body).map_err(StartError::Thread)?;
     match told.recv() {
         Ok(Ok(())) => Ok(thread),
@@ -54,17 +58,22 @@ impl Follower {
     fn follow(
         self,
         choice: Choice,
-        spec: &Spec,
+        spec: Spec,
         order: JobRequest,
+        egress: Option<SessionEgress>,
         tell: &SyncSender<Result<(), StartError>>,
     ) {
         // The status is set on every path, a panic included: a waiter always wakes.
         let _last = LastWord(Arc::clone(&self.shared));
-        match self.begin(choice, spec, order) {
-            Ok(running) => {
+        match self.begin(choice, spec, order, egress) {
+            Ok((running, note)) => {
                 // The receiver may be gone; the job goes on.
                 let _told = tell.send(Ok(()));
-                let ended = running.wait_then(|waited, removed, ()| self.settle(waited, &removed));
+                let ended = running.wait_then(|waited, removed, close| {
+                    let refused = close.map(|close| close()).unwrap_or_default();
+                    let notes: Vec<_> = note.map(ToOwned::to_owned).into_iter().chain(refused).collect();
+                    self.settle(waited, &removed, notes)
+                });
                 self.shared.end(ended.last);
             }
             Err(error) => {
@@ -73,7 +82,14 @@ impl Follower {
         }
     }
 
-    fn begin(&self, choice: Choice, spec: &Spec, order: JobRequest) -> Result<RunningJail<()>, StartError> {
+    /// Starts the command, and returns a note on what its jail lacks.
+    fn begin(
+        &self,
+        choice: Choice,
+        spec: Spec,
+        order: JobRequest,
+        egress: Option<SessionEgress>,
+    ) -> Result<(RunningJail<Option<CloseEgress>>, Option<&'static str>), StartError> {
         let program = order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let capture = Capture { input: order.input, keep: 0, tee: Some(Arc::clone(&self.shared) as _) };
         let command = Command {
@@ -82,7 +98,7 @@ impl Follower {
             streams: Streams::Captured(capture),
             observe: order.observe,
         };
-        let held = self.hold(choice, spec, &command)?;
+        let HeldWithEgress { held, spec, open, note } = self.hold(choice, spec, egress, &command)?;
         // The jail stands: this is as late as it can be.
         let approved = self.approved.as_ref().map_or(Ok(()), Approved::verify);
         approved.map_err(StartError::Changed)?;
@@ -91,27 +107,52 @@ impl Follower {
             provider: held.provider(),
             program: &program,
             enforcement: held.enforcement(),
-            spec,
+            spec: &spec,
             ports: &[],
         })?;
-        held.release(spec, |_| Ok::<_, Infallible>(())).map_err(|error| {
+        note.map_or(Ok(()), |note| self.journal.record_note(note))?;
+        let open = |held: &mut jail::Held| open.map(|open| open(held, &self.journal)).transpose();
+        let running = held.release(&spec, open).map_err(|error| {
             let unrecorded = self.journal.record_lost().err();
             unrecorded.map_or_else(
                 || match error {
-                    ReleaseError::Egress(never) => match never {},
+                    ReleaseError::Egress(why) => StartError::Egress(why),
                     ReleaseError::Jail(error) => StartError::Jail(error),
                     ReleaseError::Ports(error) => StartError::Thread(error),
                 },
                 StartError::Unrecorded,
             )
-        })
+        })?;
+        Ok((running, note))
     }
 
-    fn hold(&self, choice: Choice, spec: &Spec, command: &Command) -> Result<HeldJail, StartError> {
-        let made = HeldJail::make::<Infallible>(None, choice, spec, command, &[]).and_then(|mut held| {
-            let stop = held.stop().map_err(HoldError::Jail)?;
-            Ok((held, stop))
-        });
+    /// Makes the jail, without a network where no provider has that of the broker and the policy does not insist on it.
+    fn hold(
+        &self,
+        choice: Choice,
+        mut spec: Spec,
+        egress: Option<SessionEgress>,
+        command: &Command,
+    ) -> Result<HeldWithEgress, StartError> {
+        let Some(SessionEgress { spec: with_egress, open, is_optional }) = egress else {
+            let held = self.admit(make(choice, &spec, command))?;
+            return Ok(HeldWithEgress { held, spec, open: None, note: None });
+        };
+        match make(choice, &with_egress, command) {
+            Err(HoldError::Jail(error)) if is_optional && error.needs_broker() => {
+                spec.network = Network::None;
+                let held = self.admit(make(choice, &spec, command))?;
+                Ok(HeldWithEgress { held, spec, open: None, note: Some(NO_BROKER) })
+            }
+            made => {
+                let held = self.admit(made)?;
+                Ok(HeldWithEgress { held, spec: with_egress, open: Some(open), note: None })
+            }
+        }
+    }
+
+    /// Keeps the handle that ends the command, or records why there is none.
+    fn admit(&self, made: Result<(HeldJail, Stop), HoldError<Infallible>>) -> Result<HeldJail, StartError> {
         match made {
             Ok((held, stop)) => {
                 self.shared.stop.get_or_init(|| stop);
@@ -128,10 +169,16 @@ impl Follower {
     }
 
     /// Records the end and the instructions that were removed, whether or not the command was followed to its end.
-    fn settle(&self, waited: Result<&Outcome, &JailError>, removed: &[RemovedInstruction]) -> Status {
+    fn settle(
+        &self,
+        waited: Result<&Outcome, &JailError>,
+        removed: &[RemovedInstruction],
+        notes: Vec<String>,
+    ) -> Status {
         let told = removed
             .iter()
-            .map(|removed| format!("{}: {}", Shown::path(&removed.path), Shown::text(&removed.reason)));
+            .map(|removed| format!("{}: {}", Shown::path(&removed.path), Shown::text(&removed.reason)))
+            .chain(notes);
         match waited {
             Ok(outcome) => {
                 let end = self.journal.record_end(outcome.end, outcome.survived, outcome.duration);
@@ -159,6 +206,22 @@ impl Follower {
         let failed = failed.map(|error| format!("a removed instruction is not recorded: {error}"));
         end.into_iter().chain(failed).collect()
     }
+}
+
+/// A jail that stands, and its way out, which opens when the command is released.
+struct HeldWithEgress {
+    held: HeldJail,
+    /// The spec of the jail.
+    spec: Spec,
+    open: Option<OpenEgress>,
+    /// What the jail lacks.
+    note: Option<&'static str>,
+}
+
+fn make(choice: Choice, spec: &Spec, command: &Command) -> Result<(HeldJail, Stop), HoldError<Infallible>> {
+    let mut held = HeldJail::make(None, choice, spec, command, &[])?;
+    let stop = held.stop().map_err(HoldError::Jail)?;
+    Ok((held, stop))
 }
 
 /// Marks a job as failed when its thread ends without a status.
@@ -213,7 +276,9 @@ mod tests {
             let follower = Follower { shared: Arc::new(Shared::new(&order)), journal, approved: None };
             let error = JailError::BadCommand("lost");
             let removed = RemovedInstruction { path: "/todo".into(), reason: "git runs this line".into() };
-            let Status::Failed(failed) = follower.settle(Err(&error), &[removed]) else { panic!("{room}") };
+            let Status::Failed(failed) = follower.settle(Err(&error), &[removed], Vec::new()) else {
+                panic!("{room}")
+            };
             assert!(failed.contains(told) && failed.contains("git runs this line"), "{failed}");
             assert_eq!(*lines.0.lock().unwrap(), *recorded);
         }

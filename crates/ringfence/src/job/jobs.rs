@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jail::{Choice, Spec};
 
-use super::{Job, JobRequest, StartError, start};
-use crate::approved::Approved;
+use super::{Admission, Job, JobRequest, StartError, start};
 use crate::journal::Journal;
 
 /// The commands of one session: those that run, and the last of those that have ended. Dropping it ends all of them.
@@ -45,21 +44,21 @@ impl Jobs {
         order: JobRequest,
         journal: Journal,
     ) -> Result<Arc<Job>, StartError> {
-        self.start_approved(choice, spec, order, journal, None)
+        self.start_admitted(choice, spec, order, journal, None)
     }
 
-    /// Starts a command whose directory and programs have to be those that were approved.
-    pub(crate) fn start_approved(
+    /// Starts a command under the conditions of its admission.
+    pub(crate) fn start_admitted(
         &self,
         choice: Choice,
         spec: Spec,
         order: JobRequest,
         journal: Journal,
-        approved: Option<Approved>,
+        admission: Option<Admission>,
     ) -> Result<Arc<Job>, StartError> {
         let place = self.place()?;
         self.forget(&order);
-        let job = start(name(place.number), choice, spec, order, journal, approved)?;
+        let job = start(name(place.number), choice, spec, order, journal, admission)?;
         self.register().jobs.insert(place.number, Arc::clone(&job));
         Ok(job)
     }

@@ -17,8 +17,8 @@ use super::held::{Held, Stage};
 use super::kept_home;
 use super::overlay::{self, RunOverlay};
 use super::prepare::Prepared;
-use crate::egress::Egress;
-use crate::jailed::{HeldJail, HoldError};
+use crate::egress::{Authority, Egress};
+use crate::jailed::{HeldJail, HoldError, NO_BROKER};
 use crate::journal::{Journal, StartedJail};
 
 /// A run that the policy allows. No process was started.
@@ -230,9 +230,6 @@ pub(crate) struct JailWithEgress {
     pub(crate) note: Option<&'static str>,
 }
 
-const NO_BROKER: &str =
-    "this provider has no broker's network: the command has none; `ringfence doctor` says why";
-
 impl Prepared {
     /// Returns true if only a built-in profile wants the broker's network, and no person has asked for it.
     fn is_broker_implied(&self) -> bool {
@@ -245,9 +242,10 @@ impl Prepared {
         if spec.network != Network::Broker {
             return Ok(None);
         }
-        let (recipe, approver) = (self.recipe_routes()?, self.options.host_approver.clone());
+        let recipe = self.recipe_routes()?;
+        let authority = self.options.host_approver.clone().map_or(Authority::Policy, Authority::Terminal);
         let caller = (&self.host, self.options.variables.as_slice());
-        Egress::prepare(&self.policy, caller, recipe, approver, spec).map(Some)
+        Egress::prepare(&self.policy, caller, recipe, authority, spec).map(Some)
     }
 }
 
